@@ -1,0 +1,1 @@
+"""fstrial puts filesystems on trial."""

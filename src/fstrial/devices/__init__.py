@@ -1,0 +1,1 @@
+"""Where a filesystem is made. Only `claim` turns a name into something writable."""

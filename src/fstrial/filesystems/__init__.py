@@ -1,0 +1,1 @@
+"""One small file a filesystem, found by its name."""

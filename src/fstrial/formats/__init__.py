@@ -1,0 +1,1 @@
+"""Interchange: one file a format."""

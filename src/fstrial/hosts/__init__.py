@@ -1,0 +1,1 @@
+"""Where trials execute: a worker started in a kernel, and the channel to it."""

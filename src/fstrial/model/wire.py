@@ -1,0 +1,75 @@
+"""What controller and worker say to each other: one JSON object a line, over a descriptor of its own.
+
+Controller to worker: Start, then RunTrial as often as it likes; closing the pipe ends the worker at once.
+Worker to controller: Ready or Broken after Start; for each trial Progress as it goes, then Done.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Struct
+
+from fstrial.model.plan import Plan
+from fstrial.model.trial import Note, Trial, TrialResult
+
+__all__ = ["Broken", "Done", "Progress", "Ready", "Reply", "Request", "RunTrial", "Start", "decode_reply",
+           "decode_request", "encode"]
+
+
+class Start(Struct, frozen=True, tag="start"):
+    """`erase` are the identities given with --erase; `memory_group` is a folder of the memory cgroup to join once
+    sources are staged; `mount_root` an existing folder to cover with private mounts."""
+
+    plan: Plan
+    erase: tuple[str, ...]
+    mount_root: str
+    memory_group: str = ""
+
+
+class RunTrial(Struct, frozen=True, tag="trial"):
+    trial: Trial
+
+
+class Ready(Struct, frozen=True, tag="ready"):
+    """Sources are staged; `notes` say what could not be had (direct I/O, cold caches)."""
+
+    pid: int
+    notes: tuple[Note, ...] = ()
+
+
+class Progress(Struct, frozen=True, tag="progress"):
+    number: int
+    phase: str
+
+
+class Done(Struct, frozen=True, tag="done"):
+    number: int
+    result: TrialResult
+
+
+class Broken(Struct, frozen=True, tag="broken"):
+    """An error of the tree in base/errors.py, by class name, met while starting."""
+
+    error: str
+    message: str
+    hint: str = ""
+
+
+Request = Start | RunTrial
+Reply = Ready | Progress | Done | Broken
+
+_requests = msgspec.json.Decoder(Request)
+_replies = msgspec.json.Decoder(Reply)
+_encoder = msgspec.json.Encoder()
+
+
+def encode(message: Request | Reply) -> bytes:
+    return _encoder.encode(message) + b"\n"
+
+
+def decode_request(line: bytes) -> Request:
+    return _requests.decode(line)
+
+
+def decode_reply(line: bytes) -> Reply:
+    return _replies.decode(line)

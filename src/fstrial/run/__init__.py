@@ -1,0 +1,1 @@
+"""Where rooms meet: a session runs a plan, a worker runs trials, a trial is one mkfs to unmount."""

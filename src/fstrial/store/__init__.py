@@ -1,0 +1,1 @@
+"""Results in SQLite or any SQLAlchemy URL."""
