@@ -37,13 +37,15 @@ class Registry(Generic[Part]):
     """The parts of one room.
 
     `package` is the room's dotted name, `attribute` the name each part's module gives to what it brings
-    (a class or an object), `what` the field's word for it in errors.
+    (a class or an object), `what` the field's word for it in errors. `apart` are files of the room that are no
+    parts.
     """
 
-    def __init__(self, package: str, attribute: str, what: str) -> None:
+    def __init__(self, package: str, attribute: str, what: str, apart: tuple[str, ...] = ()) -> None:
         self._package = package
         self._attribute = attribute
         self._what = what
+        self._apart = {*apart, "contract"}
 
     def names(self) -> tuple[str, ...]:
         room = importlib.import_module(self._package)
@@ -51,7 +53,7 @@ class Registry(Generic[Part]):
             sorted(
                 module.name.replace("_", "-")
                 for module in pkgutil.iter_modules(room.__path__)
-                if not module.name.startswith("_") and module.name != "contract"
+                if not module.name.startswith("_") and module.name not in self._apart
             )
         )
 

@@ -91,7 +91,7 @@ class Held(Protocol):
     def attach(self) -> AbstractContextManager[Attached]: ...
 
 
-targets: Registry[type[Target]] = Registry("fstrial.devices", "Place", "target")
+targets: Registry[type[Target]] = Registry("fstrial.devices", "Place", "target", apart=("claim",))
 """Each file of this room that names its class `Place` is a kind of target."""
 
 
