@@ -69,7 +69,7 @@ class StoppingRule(Struct, frozen=True):
 class Plan(Struct, frozen=True):
     """Filesystems × workloads × targets, and how long to go on.
 
-    `targets` are the words given to `--on`. `baseline` is a candidate's label. A plan holds no consent: what
+    `targets` are the words given to `--on`; `deadline_s` bounds each phase. `baseline` is a candidate's label. A plan holds no consent: what
     `--erase` and `--yes` said is not in it.
     """
 
@@ -85,6 +85,7 @@ class Plan(Struct, frozen=True):
     memory_bytes: int | None = None
     seed: int = 0
     label: str = ""
+    deadline_s: float = 3600.0
 
     def candidates(self) -> tuple[Candidate, ...]:
         """What is compared, in the order named; with several targets the label says which."""

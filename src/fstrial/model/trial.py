@@ -74,7 +74,8 @@ class Note(Struct, frozen=True):
 class Trial(Struct, frozen=True):
     """One repetition of one workload on one fresh filesystem.
 
-    `block` counts from 0 (verification trials: -1), `position` is the place within the block.
+    `block` counts from 0 (verification trials: -1), `position` is the place within the block. `deadline_s` is the
+    longest that one phase may take.
     """
 
     number: int
@@ -86,6 +87,7 @@ class Trial(Struct, frozen=True):
     sync: SyncPolicy = SyncPolicy.PHASE
     fsck: bool = False
     seed: int = 0
+    deadline_s: float = 3600.0
 
 
 class Command(Struct, frozen=True):
@@ -148,6 +150,7 @@ class PhaseResult(Struct, frozen=True):
 class TrialResult(Struct, frozen=True):
     """All that a trial did and measured; nothing is averaged before it is stored.
 
+    `wrong_content` says what a verification found when the filesystem gave back other bytes than were written.
     `started_at` is Unix time in seconds. `context` are samples about the machine during the whole trial.
     """
 
@@ -162,6 +165,7 @@ class TrialResult(Struct, frozen=True):
     notes: tuple[Note, ...] = ()
     context: tuple[Sample, ...] = ()
     device: DeviceFacts | None = None
+    wrong_content: str = ""
 
     def phase(self, name: str) -> PhaseResult | None:
         return next((phase for phase in self.phases if phase.name == name), None)
