@@ -17,10 +17,12 @@ __all__ = ["Broken", "Done", "Progress", "Ready", "Reply", "Request", "RunTrial"
 
 
 class Start(Struct, frozen=True, tag="start"):
-    """`erase` are the identities given with --erase; `memory_group` is a folder of the memory cgroup to join once
-    sources are staged; `mount_root` an existing folder to cover with private mounts."""
+    """`sizes` are the device sizes in bytes, one a target of the plan; `erase` the identities given with --erase;
+    `memory_group` a folder of the memory cgroup to join once sources are staged; `mount_root` an existing folder to
+    cover with private mounts."""
 
     plan: Plan
+    sizes: tuple[int, ...]
     erase: tuple[str, ...]
     mount_root: str
     memory_group: str = ""
@@ -31,7 +33,7 @@ class RunTrial(Struct, frozen=True, tag="trial"):
 
 
 class Ready(Struct, frozen=True, tag="ready"):
-    """Sources are staged; `notes` say what could not be had (direct I/O, cold caches)."""
+    """Sources are staged and targets claimed; `pid` as the host's /proc has it."""
 
     pid: int
     notes: tuple[Note, ...] = ()
