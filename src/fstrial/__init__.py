@@ -1,1 +1,3 @@
 """fstrial puts filesystems on trial."""
+
+__version__ = "0.1.0"

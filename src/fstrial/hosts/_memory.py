@@ -13,7 +13,7 @@ from pathlib import Path
 from fstrial.base.errors import MissingRequirement, UsageError
 from fstrial.base.units import MIB, format_size
 
-__all__ = ["memory_group"]
+__all__ = ["group_parent", "memory_group"]
 
 _SMALLEST_BYTES = 48 * MIB
 """Below this the worker itself and tar cannot live."""
@@ -21,7 +21,7 @@ _PREFIX = "fstrial-"
 
 
 @contextmanager
-def memory_group(limit_bytes: int, mounts: Path = Path("/proc/self/mountinfo")) -> Iterator[Path]:
+def memory_group(limit_bytes: int) -> Iterator[Path]:
     """A fresh memory cgroup with that limit, removed afterwards.
 
     Groups of controllers that were killed are removed too. Raises UsageError for a limit too small to live in,
@@ -32,7 +32,7 @@ def memory_group(limit_bytes: int, mounts: Path = Path("/proc/self/mountinfo")) 
             f"--memory {format_size(limit_bytes)}: the programs themselves need {format_size(_SMALLEST_BYTES)}",
             "give --memory 64M or more",
         )
-    parent, limit_file = _parent(mounts)
+    parent, limit_file = group_parent()
     _remove_orphans(parent)
     folder = parent / f"{_PREFIX}{os.getpid()}"
     try:
@@ -52,8 +52,8 @@ def memory_group(limit_bytes: int, mounts: Path = Path("/proc/self/mountinfo")) 
             folder.rmdir()
 
 
-def _parent(mounts: Path) -> tuple[Path, str]:
-    """Where a group can be made, and the name of the file that holds its limit."""
+def group_parent(mounts: Path = Path("/proc/self/mountinfo")) -> tuple[Path, str]:
+    """Where a group can be made, and the name of the file that holds its limit. Raises MissingRequirement."""
     for line in mounts.read_text(errors="surrogateescape").splitlines():
         fields, _, rest = line.partition(" - ")
         folder = Path(fields.split()[4])
