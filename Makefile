@@ -18,3 +18,20 @@ check: .venv/.ready ## format, lint, types, layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+demo: setup ## which of ext4, xfs and btrfs does the tree test best here: table, verdict, report
+	@scripts/demo $(BIN)/fstrial
+
+test: setup check ## every test; skips say why, and fail when FSTRIAL_REQUIRE is set
+	$(BIN)/python -m pytest tests
+
+prove: setup ## the long simulations and kill series, in full
+	$(BIN)/python bench/prove_statistics.py
+	FSTRIAL_PROVE=1 $(BIN)/python -m pytest tests/harness tests/kernel
+
+bench: setup ## figures of fstrial itself, as ratios; one group: make bench BENCH=harness
+	@for group in $(or $(BENCH),$(basename $(notdir $(sort $(filter-out bench/prove_% bench/_%,$(wildcard bench/*.py)))))); do \
+		$(BIN)/python -u bench/$$group.py || exit 1; done
+
+clean: ## the virtual environment and what builds leave
+	rm -rf .venv build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
