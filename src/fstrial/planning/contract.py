@@ -16,8 +16,8 @@ __all__ = ["Catalogue", "Configured", "Request"]
 class Request:
     """The words of a command line; None or empty: not given, so the plan file or the default has it.
 
-    `filesystems` are words such as `'ext3 mount=noatime label=old'`, `sets` the `KEY=VALUE` of `--set`. Durations,
-    shares and sizes are words too (`10m`, `5%`, `512M`); `budget` may be `none`.
+    `filesystems` are words such as `'ext3 mount=noatime label=old'`, `sets` the `KEY=VALUE` of `--set`.
+    Durations, shares and sizes are words too (`10m`, `5%`, `512M`); `budget` may be `none`.
     """
 
     filesystems: tuple[str, ...] = ()
@@ -48,9 +48,9 @@ class Configured(Protocol):
 class Catalogue:
     """What exists, told by the caller so that planning needs no other room.
 
-    `configure(name, settings)` makes a workload of that name and raises UsageError for a setting it does not know.
-    `detected(target)` is the type of the filesystem already mounted there (`dir:`), or an empty text where a fresh
-    one is made; it raises UsageError for a word that is no target.
+    `configure(name, settings)` makes a workload of that name and raises UsageError for a setting it does
+    not know. `detected(target)` is the type of the filesystem already mounted there (`dir:`), or an empty
+    text where a fresh one is made; it raises UsageError for a word that is no target.
     """
 
     filesystems: tuple[str, ...]
