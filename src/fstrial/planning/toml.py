@@ -81,18 +81,23 @@ def read_plan(path: Path) -> Wish:
 
 
 def _load(path: Path) -> dict[str, Any]:
+    text = _read(path)
     try:
-        text = path.read_text(encoding="utf-8")
         return tomllib.loads(text)
-    except OSError as error:
-        raise DataError(f"cannot read the plan {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"the plan {path} is no text in UTF-8: byte {error.start} is not") from error
     except tomllib.TOMLDecodeError as error:
         where = str(error).replace("at end of document", f"at its end, line {len(text.splitlines())}")
         raise DataError(
             f"the plan {path} is no TOML: {where}", "mend that place, or export the plan again"
         ) from error
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise DataError(f"cannot read the plan {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"the plan {path} is no text in UTF-8: byte {error.start} is not") from error
 
 
 def _check_keys(table: Mapping[str, object], kind: type[Struct], where: str) -> None:
