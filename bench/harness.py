@@ -1,6 +1,6 @@
 """What fstrial itself costs: per trial, at start-up, in the store, and for a large report.
 
-    make bench BENCH=harness
+make bench BENCH=harness
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from _figures import pairs, say, say_ratio
-
 from fstrial.base import proc
 from fstrial.base.units import GIB
 from fstrial.filesystems.contract import filesystems
@@ -118,7 +117,10 @@ def store() -> None:
 
     record = make_record(blocks=100)
     samples = sum(len(phase.samples) for kept in record.trials for phase in kept.result.phases)
-    with tempfile.TemporaryDirectory(dir=cache_folder()) as folder, Store.open(f"{folder}/bench.sqlite") as kept_in:
+    with (
+        tempfile.TemporaryDirectory(dir=cache_folder()) as folder,
+        Store.open(f"{folder}/bench.sqlite") as kept_in,
+    ):
         run_id = kept_in.begin(record.plan, record.environment, record.declarations)
         begin = time.monotonic()
         for kept in record.trials:
@@ -129,16 +131,19 @@ def store() -> None:
 
 def report() -> None:
     """Ten thousand trials, from the store to the screen and to a page."""
+    from fstrial.formats.contract import formats
     from records import make_record
     from rich.console import Console
 
-    from fstrial.formats.contract import formats
     from fstrial.report import html, terminal
     from fstrial.stats.analysis import analyse
     from fstrial.store.store import Store
 
     record = make_record(blocks=3334)
-    with tempfile.TemporaryDirectory(dir=cache_folder()) as folder, Store.open(f"{folder}/bench.sqlite") as kept_in:
+    with (
+        tempfile.TemporaryDirectory(dir=cache_folder()) as folder,
+        Store.open(f"{folder}/bench.sqlite") as kept_in,
+    ):
         run_id = kept_in.begin(record.plan, record.environment, record.declarations)
         for kept in record.trials:
             kept_in.add(run_id, kept.trial, kept.result)

@@ -79,9 +79,7 @@ def _processes() -> frozenset[str]:
 def _files() -> frozenset[str]:
     """Everything in our cache but the staged sources, which are kept on purpose."""
     kept = cache_folder() / "sources"
-    return frozenset(
-        str(path) for path in cache_folder().rglob("*") if path.is_file() and kept not in path.parents
-    )
+    return frozenset(str(path) for path in cache_folder().rglob("*") if path.is_file() and kept not in path.parents)
 
 
 def _groups() -> frozenset[str]:

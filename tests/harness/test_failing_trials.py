@@ -76,7 +76,14 @@ def _run(
 ) -> TrialResult:
     choice = FilesystemChoice(filesystem, filesystem, mount=mount)
     trial = Trial(
-        1, 0, 0, Candidate(filesystem, choice, "loop:64M"), WorkloadChoice("planted"), kind, sync, deadline_s=deadline_s
+        1,
+        0,
+        0,
+        Candidate(filesystem, choice, "loop:64M"),
+        WorkloadChoice("planted"),
+        kind,
+        sync,
+        deadline_s=deadline_s,
     )
     with target_of("loop:64M").hold((), 64 * MIB, place.parent) as held:
         venue = Venue(held, filesystems.load(filesystem)(), place, "native", may_drop=True)

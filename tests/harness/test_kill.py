@@ -19,7 +19,17 @@ from fstrial.store.store import Store
 pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("need_root")]
 
 VICTIM = Path(__file__).with_name("victim.py")
-STEPS = ("mkfs", "mount", "copy_in", "disk_usage", "copy_within", "tar_gz", "untar_gz", "delete_all", "unmount")
+STEPS = (
+    "mkfs",
+    "mount",
+    "copy_in",
+    "disk_usage",
+    "copy_within",
+    "tar_gz",
+    "untar_gz",
+    "delete_all",
+    "unmount",
+)
 IN_FULL = "FSTRIAL_PROVE" in os.environ
 MOMENTS = 50 if IN_FULL else 6
 FSTRIAL = str(Path(sys.executable).with_name("fstrial"))
@@ -38,7 +48,10 @@ def _stored(path: Path) -> dict[int, str]:
 def _finish(path: Path) -> dict[int, str]:
     """Resume to the end; what is stored then."""
     done = subprocess.run(
-        [FSTRIAL, "run", "--resume", "last", "--store", str(path)], capture_output=True, text=True, timeout=120
+        [FSTRIAL, "run", "--resume", "last", "--store", str(path)],
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert done.returncode in (0, 1), done.stderr
     return _stored(path)
@@ -86,7 +99,10 @@ def test_a_kill_at_any_moment_leaves_nothing_and_loses_nothing(
     before = Machine.now()
     results = tmp_path / "results.sqlite"
     running = subprocess.Popen(
-        [FSTRIAL, *COMMAND, "--store", str(results)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        [FSTRIAL, *COMMAND, "--store", str(results)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     time.sleep(share * run_length_s)
     victim = _find(running.pid, who)
@@ -125,7 +141,10 @@ def test_ctrl_c_ends_cleanly_and_says_what_is_kept(tmp_path: Path) -> None:
     before = Machine.now()
     results = tmp_path / "results.sqlite"
     running = subprocess.Popen(
-        [FSTRIAL, *COMMAND, "--store", str(results)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [FSTRIAL, *COMMAND, "--store", str(results)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     assert running.stdout is not None
     running.stdout.readline()  # the first trial has ended

@@ -10,9 +10,9 @@ import re
 from fstrial.base.errors import UsageError
 
 __all__ = [
+    "GIB",
     "KIB",
     "MIB",
-    "GIB",
     "format_duration",
     "format_size",
     "parse_duration",

@@ -26,7 +26,9 @@ def export_options(*names: str) -> Callable[[Callable[..., Any]], Callable[..., 
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         for name in reversed(names):
-            option = click.option(f"--{name}", metavar="PATH", help=f"Write {_ABOUT[name]} to PATH; - is standard output.")
+            option = click.option(
+                f"--{name}", metavar="PATH", help=f"Write {_ABOUT[name]} to PATH; - is standard output."
+            )
             function = option(function)
         return function
 

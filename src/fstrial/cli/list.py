@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from datetime import datetime
 
 import click
@@ -84,7 +85,7 @@ def _runs(store: str | None) -> None:
     )
 
 
-def _table(headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+def _table(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     """Columns on a terminal; one whole line a row on a pipe, so that grep and cut work."""
     from rich.console import Console
     from rich.table import Table

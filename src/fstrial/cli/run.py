@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from fstrial.model.plan import Plan
     from fstrial.model.record import RunRecord
-    from fstrial.planning.contract import Catalogue, Request
+    from fstrial.planning.contract import Catalogue
     from fstrial.run.cost import Cost
     from fstrial.store.store import Store
 
@@ -28,22 +28,56 @@ _EXPORTS = ("json", "csv", "markdown", "html")
 
 @click.command("run")
 @click.argument("filesystems", nargs=-1, metavar="FILESYSTEM...")
-@click.option("-w", "--workload", "workloads", multiple=True, help="Workload (tree unless given); see `fstrial list workloads`.")
-@click.option("--on", "targets", multiple=True, metavar="TARGET", help="loop:SIZE[@FOLDER] (default), ram:SIZE, /dev/..., dir:PATH. Given twice, targets are compared.")
-@click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="A setting of a workload (tree.scale=0.1), or sync=phase|end, fsck=yes, verify=no.")
+@click.option(
+    "-w",
+    "--workload",
+    "workloads",
+    multiple=True,
+    help="Workload (tree unless given); see `fstrial list workloads`.",
+)
+@click.option(
+    "--on",
+    "targets",
+    multiple=True,
+    metavar="TARGET",
+    help="loop:SIZE[@FOLDER] (default), ram:SIZE, /dev/..., dir:PATH. Given twice, targets are compared.",
+)
+@click.option(
+    "--set",
+    "sets",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A setting of a workload (tree.scale=0.1), or sync=phase|end, fsck=yes, verify=no.",
+)
 @click.option("--baseline", metavar="LABEL", help="What the others are compared with (the first named unless given).")
 @click.option("--until", metavar="5%", help="Go on until every main ratio is known to ± this (default 5%).")
 @click.option("--runs", type=click.IntRange(1), metavar="N", help="Exactly N blocks instead.")
 @click.option("--max-runs", type=click.IntRange(1), metavar="N", help="No more than N blocks (default 20).")
 @click.option("--budget", metavar="10m", help="No new block after this time (default 10m with --until).")
-@click.option("--aa", is_flag=True, default=None, help="Run the baseline twice, blindly: their difference is the machine's noise floor.")
+@click.option(
+    "--aa",
+    is_flag=True,
+    default=None,
+    help="Run the baseline twice, blindly: their difference is the machine's noise floor.",
+)
 @click.option("--memory", metavar="SIZE", help="Bound the page cache of the trials, by a memory cgroup.")
 @click.option("--seed", type=int, metavar="N", help="Of the shuffled order (recorded in any case).")
-@click.option("--plan", "plan_path", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.toml", help="Take the plan from a file; options given here override it.")
+@click.option(
+    "--plan",
+    "plan_path",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE.toml",
+    help="Take the plan from a file; options given here override it.",
+)
 @click.option("--resume", metavar="RUN", help="Go on with a run that was interrupted or killed.")
 @click.option("--label", metavar="TEXT", help="A name for the run.")
 @store_option
-@click.option("--erase", multiple=True, metavar="IDENTITY", help="Consent to erase the real device with this serial or UUID.")
+@click.option(
+    "--erase",
+    multiple=True,
+    metavar="IDENTITY",
+    help="Consent to erase the real device with this serial or UUID.",
+)
 @click.option("--yes", is_flag=True, help="Answer yes to questions about time and bytes; never about data.")
 @click.option("--dry-run", is_flag=True, help="Print what would run, on what, in which order, and its cost.")
 @export_options(*_EXPORTS)

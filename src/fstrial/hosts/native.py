@@ -83,7 +83,7 @@ class Channel:
             return reply
         if isinstance(reply, Broken):
             kind = getattr(errors, reply.error, MachineError)
-            raise kind(reply.message, reply.hint) if issubclass(kind, FstrialError) else MachineError(reply.message)
+            raise (kind(reply.message, reply.hint) if issubclass(kind, FstrialError) else MachineError(reply.message))
         raise WorkerLost(f"the worker answered {type(reply).__name__} before it was ready")
 
     def _last_words(self) -> str:

@@ -8,7 +8,17 @@ from msgspec import Struct
 
 from fstrial.model.metric import Figure
 
-__all__ = ["Analysis", "Comparison", "Flag", "FlagKind", "Interval", "Method", "Outlook", "Summary", "Verdict"]
+__all__ = [
+    "Analysis",
+    "Comparison",
+    "Flag",
+    "FlagKind",
+    "Interval",
+    "Method",
+    "Outlook",
+    "Summary",
+    "Verdict",
+]
 
 
 class Interval(Struct, frozen=True):

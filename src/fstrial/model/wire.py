@@ -12,8 +12,19 @@ from msgspec import Struct
 from fstrial.model.plan import Plan
 from fstrial.model.trial import Note, Trial, TrialResult
 
-__all__ = ["Broken", "Done", "Progress", "Ready", "Reply", "Request", "RunTrial", "Start", "decode_reply",
-           "decode_request", "encode"]
+__all__ = [
+    "Broken",
+    "Done",
+    "Progress",
+    "Ready",
+    "Reply",
+    "Request",
+    "RunTrial",
+    "Start",
+    "decode_reply",
+    "decode_request",
+    "encode",
+]
 
 
 class Start(Struct, frozen=True, tag="start"):

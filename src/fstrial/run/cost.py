@@ -43,9 +43,7 @@ def expected_cost(plan: Plan, ready: Ready, store: Store) -> Cost:
     least, most = (rule.runs, rule.runs) if rule.runs else (min(_FEWEST_BLOCKS, rule.max_runs), rule.max_runs)
     trial_bytes = sum(need.write_bytes for need in ready.needs)
     known_s = _known_s(plan, store)
-    guessed_s = sum(
-        need.write_bytes / _GUESSED_BYTES_PER_S + need.files / _GUESSED_FILES_PER_S for need in ready.needs
-    )
+    guessed_s = sum(need.write_bytes / _GUESSED_BYTES_PER_S + need.files / _GUESSED_FILES_PER_S for need in ready.needs)
     round_s = known_s if known_s is not None else guessed_s
     trials_least = checks + least * candidates
     trials_most = checks + most * candidates
@@ -73,9 +71,9 @@ def _known_s(plan: Plan, store: Store) -> float | None:
         took: dict[str, list[float]] = {}
         for kept in record.trials:
             trial, result = kept.trial, kept.result
-            if result.outcome is Outcome.PASSED and trial.kind is TrialKind.MEASURED:
-                if trial.workload in plan.workloads:
-                    took.setdefault(trial.workload.name, []).append(result.elapsed_s)
+            measured = result.outcome is Outcome.PASSED and trial.kind is TrialKind.MEASURED
+            if measured and trial.workload in plan.workloads:
+                took.setdefault(trial.workload.name, []).append(result.elapsed_s)
         if len(took) == len(plan.workloads):
             return sum(sum(times) / len(times) for times in took.values())
     return None

@@ -120,8 +120,7 @@ def describe(error: Exception) -> str:
 def as_bounds(samples: Sequence[Sample]) -> tuple[Sample, ...]:
     """The same figures as lower bounds."""
     return tuple(
-        sample if sample.value is None else Sample(sample.metric, sample.value, lower_bound=True)
-        for sample in samples
+        sample if sample.value is None else Sample(sample.metric, sample.value, lower_bound=True) for sample in samples
     )
 
 
@@ -161,4 +160,3 @@ def _sum(metric: str, phases: Sequence[Timed]) -> Sample | None:
     if values:
         return Sample(metric, sum(values))
     return missing(metric, found[0].missing) if found else None
-

@@ -57,7 +57,12 @@ class OnDevice(Mounted):
     """A fresh filesystem of ours on a device that the guard let through."""
 
     def __init__(
-        self, attached: Attached, filesystem: Filesystem, options: tuple[str, ...], place: Path, may_drop: bool
+        self,
+        attached: Attached,
+        filesystem: Filesystem,
+        options: tuple[str, ...],
+        place: Path,
+        may_drop: bool,
     ) -> None:
         super().__init__(place / "trial", may_drop)
         self._attached = attached

@@ -27,6 +27,7 @@ def mount_root(*, make: bool = True) -> Path:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise MachineError(
-                f"cannot make {folder}: {error.strerror}", "set XDG_CACHE_HOME to a folder that you may write to"
+                f"cannot make {folder}: {error.strerror}",
+                "set XDG_CACHE_HOME to a folder that you may write to",
             ) from error
     return folder

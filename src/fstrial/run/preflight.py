@@ -61,14 +61,10 @@ def preflight(plan: Plan, erase: tuple[str, ...]) -> Ready:
     for choice in plan.filesystems:
         if choice.mkfs and choice.type in kinds:
             _rehearse(kinds[choice.type], choice, max(sizes))
-    notes = tuple(
-        note for target, size in zip(targets, sizes, strict=True) for note in target.examine(erase, size)
-    )
+    notes = tuple(note for target, size in zip(targets, sizes, strict=True) for note in target.examine(erase, size))
     programs = {program for kind in kinds.values() for program in kind.programs}
     programs |= {program for load in loads for program in load.requires()}
-    return Ready(
-        sizes, needs, tuple(load.declare(plan.sync) for load in loads), tuple(sorted(programs)), notes
-    )
+    return Ready(sizes, needs, tuple(load.declare(plan.sync) for load in loads), tuple(sorted(programs)), notes)
 
 
 def workloads_of(plan: Plan) -> tuple[Workload, ...]:
@@ -131,7 +127,8 @@ def _require_programs(loads: tuple[Workload, ...]) -> None:
         absent = [program for program in load.requires() if proc.find(program) is None]
         if absent:
             raise MissingRequirement(
-                f"workload {load.name}: not installed: {', '.join(absent)}", "`fstrial doctor` names the packages"
+                f"workload {load.name}: not installed: {', '.join(absent)}",
+                "`fstrial doctor` names the packages",
             )
 
 

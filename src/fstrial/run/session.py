@@ -129,7 +129,11 @@ class _Session:
             for trial in verification_trials(self.plan) if self.plan.verify else ():
                 result = self._trial(trial)
                 if result.wrong_content:
-                    return Ending(RunState.FAILED, f"{trial.candidate.label} gave back wrong content", result.wrong_content)
+                    return Ending(
+                        RunState.FAILED,
+                        f"{trial.candidate.label} gave back wrong content",
+                        result.wrong_content,
+                    )
             for number, block in enumerate(self._blocks()):
                 longest_s = self._block(block)
                 ending = self._look(number, longest_s)
@@ -234,8 +238,6 @@ class _Staff:
             self._lost_in_a_row += 1
             if self._lost_in_a_row >= _LOST_IN_A_ROW:
                 raise MachineError(f"{_LOST_IN_A_ROW} workers in a row were lost; the last: {error}") from error
-            return TrialResult(
-                Outcome.LOST, self._host.name, started_at, time.monotonic() - begin, reason=str(error)
-            )
+            return TrialResult(Outcome.LOST, self._host.name, started_at, time.monotonic() - begin, reason=str(error))
         self._lost_in_a_row = 0
         return msgspec.structs.replace(result, notes=(*worker.notes, *result.notes))

@@ -64,7 +64,11 @@ def run_trial(trial: Trial, workload: Workload, venue: Venue, progress: Callable
             with venue.held.attach() as attached:
                 course = _Course(trial, workload, venue, attached, progress)
                 course.run()
-            facts, notes, phases = attached.facts, (*attached.notes, *course.bench.notes), tuple(course.phases)
+            facts, notes, phases = (
+                attached.facts,
+                (*attached.notes, *course.bench.notes),
+                tuple(course.phases),
+            )
             space, commands = tuple(course.bench.space), tuple(course.bench.commands)
             wrong, reason = course.wrong_content, course.reason
         except (FstrialError, OSError) as error:
@@ -264,9 +268,7 @@ class _Course:
             self._work(phase)
         except (PhaseFailed, OSError, FstrialError) as error:
             reason = describe(error)
-        figures = tuple(
-            sample for sample in self.bench.account.samples() if sample.metric not in ("user_s", "sys_s")
-        )
+        figures = tuple(sample for sample in self.bench.account.samples() if sample.metric not in ("user_s", "sys_s"))
         outcome = Outcome.FAILED if reason else Outcome.PASSED
         return Timed(PhaseResult(phase.name, PhaseKind.WORKLOAD, outcome, figures, reason, cache), 0.0, 0.0)
 
@@ -292,7 +294,10 @@ class _Course:
         for phase in phases:
             self.phases.append(
                 not_reached(
-                    phase.name, PhaseKind.WORKLOAD, metrics if phase.timed else (), f"not reached: {failed} failed"
+                    phase.name,
+                    PhaseKind.WORKLOAD,
+                    metrics if phase.timed else (),
+                    f"not reached: {failed} failed",
                 )
             )
 

@@ -167,7 +167,7 @@ class _Worker:
             Path(start.memory_group, "cgroup.procs").write_text("0")
             notes.append(_bound(start.plan))
         self._may_drop = stage.may_drop
-        return Ready(int(os.readlink("/proc/self")), tuple(notes))
+        return Ready(int(Path("/proc/self").readlink().name), tuple(notes))
 
     def _cover(self, root: Path) -> Path | None:
         """A private tmpfs over the mount root, or None where this process may not mount."""
