@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from _figures import pairs, say, say_ratio
@@ -46,11 +47,11 @@ def per_trial() -> None:
             baseline=name,
             rule=StoppingRule(until=None, runs=1),
         )
-        ((trial, *_), *_) = (next(iter(blocks(plan, 1))),)
+        (trial,) = next(blocks(plan, 1))
         start = Start(plan, (SIZE_BYTES,), (), str(mount_root()))
         took: list[float] = []
         with hosts.load("native")().worker(start) as worker, _loop_by_hand() as device:
-            ratios = pairs(PAIRS, lambda w=worker: _overhead(w, trial, took), lambda d=device: _by_hand(name, d))
+            ratios = pairs(PAIRS, partial(_overhead, worker, trial, took), partial(_by_hand, name, device))
         say(f"harness/{name} overhead per trial", f"{statistics.median(took) * 1000:.1f} ms")
         say_ratio(f"harness/{name} mkfs+mount+umount by hand", ratios, "<= 1.3")
 

@@ -69,8 +69,8 @@ class StoppingRule(Struct, frozen=True):
 class Plan(Struct, frozen=True):
     """Filesystems × workloads × targets, and how long to go on.
 
-    `targets` are the words given to `--on`; `deadline_s` bounds each phase. `baseline` is a candidate's label. A plan holds no consent: what
-    `--erase` and `--yes` said is not in it.
+    `targets` are the words given to `--on`; `baseline` is a candidate's label; `deadline_s` bounds each phase.
+    A plan holds no consent: what `--erase` and `--yes` said is not in it.
     """
 
     filesystems: tuple[FilesystemChoice, ...]

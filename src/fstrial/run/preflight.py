@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import msgspec
-
 from fstrial.base import proc
 from fstrial.base.errors import MissingRequirement, UsageError
 from fstrial.base.units import MIB, format_size, size_word
@@ -21,10 +19,8 @@ from fstrial.model.plan import FilesystemChoice, Plan
 from fstrial.model.trial import Note
 from fstrial.workloads.contract import Needs, Workload, workloads
 
-__all__ = ["EXISTING", "Ready", "preflight", "with_detected_types", "workloads_of"]
+__all__ = ["Ready", "preflight", "workloads_of"]
 
-EXISTING = "existing"
-"""The filesystem type of a `dir:` target until its mount says what it is."""
 _MKFS_DEADLINE_S = 600.0
 
 
@@ -70,49 +66,6 @@ def preflight(plan: Plan, erase: tuple[str, ...]) -> Ready:
 def workloads_of(plan: Plan) -> tuple[Workload, ...]:
     """The plan's workloads with their settings. Raises UsageError for a setting that is none."""
     return tuple(workloads.load(choice.name)(choice.settings) for choice in plan.workloads)
-
-
-def with_detected_types(plan: Plan) -> Plan:
-    """The plan with the type of each existing filesystem filled in; a type that is not the one there is refused.
-
-    A folder is on whatever filesystem it is on, so nothing can be made there and no option applies.
-    """
-    folders = [word for word in plan.targets if target_of(word).detected_filesystem()]
-    if not folders:
-        return plan
-    if len(folders) != len(plan.targets):
-        raise UsageError(
-            "dir: targets cannot be mixed with devices in one run",
-            "the filesystem there is not made afresh, so its trials do not compare; run them apart",
-        )
-    found = {target_of(word).detected_filesystem() for word in folders}
-    for choice in plan.filesystems:
-        if choice.mkfs or choice.mount:
-            raise UsageError(
-                f"{choice.label}: a dir: target takes no mkfs or mount options",
-                "nothing is made or mounted there",
-            )
-        if choice.type != EXISTING and found != {choice.type}:
-            raise UsageError(
-                f"{', '.join(folders)} is on {', '.join(sorted(found))}, not on {choice.type}",
-                "leave the filesystem out:  fstrial run --on dir:FOLDER",
-            )
-    if len(plan.filesystems) > 1:
-        raise UsageError("a dir: target holds one filesystem only", "name several dir: targets to compare them")
-    return _named(plan, found)
-
-
-def _named(plan: Plan, found: set[str]) -> Plan:
-    choice = plan.filesystems[0]
-    if choice.type != EXISTING or len(found) > 1:
-        return plan
-    (kind,) = found
-    label = kind if choice.label == EXISTING else choice.label
-    return msgspec.structs.replace(
-        plan,
-        filesystems=(FilesystemChoice(kind, label),),
-        baseline=plan.baseline.replace(choice.label, label, 1),
-    )
 
 
 def _filesystems_of(plan: Plan, targets: tuple[Target, ...]) -> dict[str, Filesystem]:
