@@ -34,6 +34,7 @@ class Method(Enum):
     PAIRED_T = "paired t on logarithms"
     TRIMMED_T = "20 % trimmed t on logarithms"
     ONE_SIDED = "one-sided, with failed runs as bounds"
+    WELCH = "Welch's t on logarithms, runs not interleaved"
     COUNTS = "counts only"
 
 

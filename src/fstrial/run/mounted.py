@@ -72,8 +72,7 @@ class OnDevice(Mounted):
         self.is_mounted = False
 
     def mount(self) -> None:
-        """Raises OSError or MachineError as mount(2) or the FUSE program has it, Refused as the guard has it."""
-        self._attached.writable.prove()
+        """Raises OSError or MachineError as mount(2) or the FUSE program has it."""
         self._filesystem.mount(str(self._attached.writable.path), self._place, self._options)
         self.is_mounted = True
 
@@ -100,6 +99,7 @@ class OnDevice(Mounted):
         self.unmount()
         if self.may_drop:
             kernel.drop_caches()
+        self._attached.writable.prove()
         self.mount()
         self.begin()
         return CacheState.COLD if self.may_drop else CacheState.UNKNOWN

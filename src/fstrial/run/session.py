@@ -211,6 +211,9 @@ class _Staff:
         self._stack = ExitStack()
         self._worker: Worker | None = None
         self._lost_in_a_row = 0
+        unmounted = result.phase("unmount")
+        if unmounted is not None and unmounted.outcome is Outcome.FAILED:
+            self._dismiss()
 
     def __enter__(self) -> _Staff:
         self._hire()
@@ -227,17 +230,24 @@ class _Staff:
             raise MachineError(f"a worker could not be started: {error}") from error
         return self._worker
 
+    def _dismiss(self) -> None:
+        """The worker's namespaces go with it, and whatever is still mounted in them."""
+        self._stack.close()
+        self._worker = None
+
     def run(self, trial: Trial, progress: Callable[[Progress], None]) -> TrialResult:
         worker = self._worker or self._hire()
         started_at, begin = time.time(), time.monotonic()
         try:
             result = worker.run(trial, progress)
         except WorkerLost as error:
-            self._stack.close()
-            self._worker = None
+            self._dismiss()
             self._lost_in_a_row += 1
             if self._lost_in_a_row >= _LOST_IN_A_ROW:
                 raise MachineError(f"{_LOST_IN_A_ROW} workers in a row were lost; the last: {error}") from error
             return TrialResult(Outcome.LOST, self._host.name, started_at, time.monotonic() - begin, reason=str(error))
         self._lost_in_a_row = 0
+        unmounted = result.phase("unmount")
+        if unmounted is not None and unmounted.outcome is Outcome.FAILED:
+            self._dismiss()
         return msgspec.structs.replace(result, notes=(*worker.notes, *result.notes))

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from fstrial.base import proc
 from fstrial.base.errors import FstrialError
@@ -58,37 +61,31 @@ def run_trial(trial: Trial, workload: Workload, venue: Venue, progress: Callable
     """Run one trial to its result. A failing phase is in the result; only a defect raises."""
     started_at = time.time()
     begin = time.monotonic()
+    course: _Course | None = None
+    failure = ""
     with KernelLog() as kernel_log:
         seen = context()
         try:
             with venue.held.attach() as attached:
                 course = _Course(trial, workload, venue, attached, progress)
                 course.run()
-            facts, notes, phases = (
-                attached.facts,
-                (*attached.notes, *course.bench.notes),
-                tuple(course.phases),
-            )
-            space, commands = tuple(course.bench.space), tuple(course.bench.commands)
-            wrong, reason = course.wrong_content, course.reason
         except (FstrialError, OSError) as error:
-            facts, notes, phases, space, commands, wrong = None, (), (), (), (), ""
-            reason = describe(error)
-        complaints = kernel_log.lines()
-    return TrialResult(
-        outcome=Outcome.FAILED if reason or wrong else Outcome.PASSED,
+            failure = describe(error)
+        complaints = tuple(Note(NoteKind.WARNING, f"kernel log: {line}") for line in kernel_log.lines())
+    result = TrialResult(
+        outcome=Outcome.FAILED if failure else Outcome.PASSED,
         host=venue.host,
         started_at=started_at,
         elapsed_s=time.monotonic() - begin,
-        reason=reason or wrong,
-        phases=phases,
-        space=space,
-        commands=commands,
-        notes=(*notes, *(Note(NoteKind.WARNING, f"kernel log: {line}") for line in complaints)),
+        reason=failure,
+        notes=complaints,
         context=tuple(seen),
-        device=facts,
-        wrong_content=wrong,
     )
+    return result if course is None else course.complete(result)
+
+
+def _nothing() -> None:
+    pass
 
 
 class _Course:
@@ -116,6 +113,21 @@ class _Course:
         self.reason = ""
         self.wrong_content = ""
 
+    def complete(self, result: TrialResult) -> TrialResult:
+        """The result with all that happened on the course."""
+        reason = self.reason or self.wrong_content or result.reason
+        return msgspec.structs.replace(
+            result,
+            outcome=Outcome.FAILED if reason else Outcome.PASSED,
+            reason=reason,
+            phases=tuple(self.phases),
+            space=tuple(self.bench.space),
+            commands=tuple(self.bench.commands),
+            notes=(*self.attached.notes, *self.bench.notes, *result.notes),
+            device=self.attached.facts,
+            wrong_content=self.wrong_content,
+        )
+
     def _mounted(self) -> Mounted:
         if self.attached.folder or self.venue.filesystem is None:
             return OnFolder(self.attached.writable.path, self.venue.may_drop)
@@ -139,18 +151,35 @@ class _Course:
             self._skip(HARNESS_PHASES[2:], "the folder is on a filesystem that stays mounted")
             return
         try:
-            if self._harness("mkfs", self._make) and self._harness("mount", self._mount):
+            prove = self.attached.writable.prove
+            if self._harness("mkfs", self._make, before=prove, after=self._adopt) and self._harness(
+                "mount", self._mount, before=prove, after=self._begin
+            ):
                 self._workload()
         finally:
             if mounted.is_mounted:
-                self._harness("unmount", self._unmount)
+                self._harness("unmount", self._unmount, before=self._read_end)
         if self.trial.fsck and not mounted.is_mounted:
             self._harness("fsck", self._check)
 
-    def _harness(self, name: str, work: Callable[[], None]) -> bool:
+    def _harness(
+        self,
+        name: str,
+        work: Callable[[], None],
+        before: Callable[[], None] = _nothing,
+        after: Callable[[], None] = _nothing,
+    ) -> bool:
+        """A phase of the trial's own; `work` alone is timed."""
         self.progress(name)
         self.bench.begin(name)
-        self._keep(self.measurer.measure(name, PhaseKind.HARNESS, self.bench, work).result)
+        try:
+            before()
+            self._keep(self.measurer.measure(name, PhaseKind.HARNESS, self.bench, work).result)
+            if self.phases[-1].outcome is Outcome.PASSED:
+                after()
+        except (FstrialError, OSError) as error:
+            measured = self.phases.pop().samples if self.phases and self.phases[-1].name == name else ()
+            self._keep(PhaseResult(name, PhaseKind.HARNESS, Outcome.FAILED, measured, describe(error)))
         return self.phases[-1].outcome is Outcome.PASSED
 
     def _keep(self, result: PhaseResult) -> None:
@@ -164,21 +193,30 @@ class _Course:
 
     def _make(self) -> None:
         assert self.venue.filesystem is not None
-        writable = self.attached.writable
-        writable.prove()
-        self.bench.run(self.venue.filesystem.make(str(writable.path), self.trial.candidate.filesystem.mkfs))
-        writable.adopt_uuid(superblock_uuid(writable.path))
+        device = str(self.attached.writable.path)
+        self.bench.run(self.venue.filesystem.make(device, self.trial.candidate.filesystem.mkfs))
+
+    def _adopt(self) -> None:
+        """From now on the device is known by the identity that mkfs gave it."""
+        self.attached.writable.adopt_uuid(superblock_uuid(self.attached.writable.path))
 
     def _mount(self) -> None:
         assert isinstance(self.mounted, OnDevice)
         self._call(self.mounted.mount, self._mount_command())
+
+    def _begin(self) -> None:
+        assert isinstance(self.mounted, OnDevice)
         self.mounted.begin()
         self.bench.read_statfs("after mkfs")
 
     def _unmount(self) -> None:
         assert isinstance(self.mounted, OnDevice)
-        self.bench.read_statfs("at the end")
         self._call(self.mounted.unmount, ("umount", str(self.venue.place)))
+
+    def _read_end(self) -> None:
+        """A filesystem that shut itself down answers nothing; it must be unmounted all the same."""
+        with suppress(OSError):
+            self.bench.read_statfs("at the end")
 
     def _call(self, call: Callable[[], None], shown: tuple[str, ...]) -> None:
         """Do a mount or unmount by system call, and keep the command a person would type for it."""
