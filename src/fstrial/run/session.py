@@ -198,7 +198,7 @@ class _Session:
                 f"{trial.candidate.label}: {failed.name} failed: {failed.reason}",
                 "check its mkfs and mount options; `fstrial run … --dry-run` shows the exact commands",
             )
-        if first and result.outcome is Outcome.FAILED and not result.phases:
+        if first and result.outcome is Outcome.FAILED and not (result.phases or result.wrong_content):
             raise MachineError(f"{trial.candidate.label} on {trial.candidate.target}: {result.reason}")
 
 
@@ -211,9 +211,6 @@ class _Staff:
         self._stack = ExitStack()
         self._worker: Worker | None = None
         self._lost_in_a_row = 0
-        unmounted = result.phase("unmount")
-        if unmounted is not None and unmounted.outcome is Outcome.FAILED:
-            self._dismiss()
 
     def __enter__(self) -> _Staff:
         self._hire()
