@@ -1,1 +1,1 @@
-"""Pure functions: intervals, comparison, stopping rule, drift. Procedure and sources in docs/statistics.md."""
+"""Pure functions: intervals, comparison, stopping rule, drift. Procedure and sources: docs/statistics.md."""
