@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import Enum
@@ -10,7 +11,7 @@ from pathlib import Path
 from fstrial.base import kernel, proc
 from fstrial.base.registry import Registry
 
-__all__ = ["Checked", "Filesystem", "Health", "Limits", "Replay", "filesystems"]
+__all__ = ["Checked", "Filesystem", "Health", "Limits", "Replay", "filesystems", "no_verdict"]
 
 
 class Health(Enum):
@@ -64,8 +65,6 @@ class Filesystem(ABC):
     """The word people type."""
     kernel_type: str
     """The type mount(2) and /proc/filesystems know."""
-    module: str = ""
-    """Kernel module to load when the type is not there; empty: same as kernel_type."""
     fuse: bool = False
     package: str
     """Debian package that brings the programs."""
@@ -89,15 +88,15 @@ class Filesystem(ABC):
         """argv that checks it and writes nothing."""
 
     @abstractmethod
-    def check_means(self, exit_status: int) -> Checked:
-        """The meaning of every exit status of `check`."""
+    def check_means(self, exit_status: int, words: str = "") -> Checked:
+        """The meaning of every exit status of `check`; `words` is what it printed, which some need beside it."""
 
     @abstractmethod
     def repair(self, device: str) -> tuple[str, ...]:
         """argv that repairs it without questions."""
 
     @abstractmethod
-    def repair_means(self, exit_status: int) -> Checked:
+    def repair_means(self, exit_status: int, words: str = "") -> Checked:
         """The meaning of every exit status of `repair`."""
 
     @abstractmethod
@@ -120,22 +119,27 @@ class Filesystem(ABC):
         if absent:
             reasons.append(f"not installed: {', '.join(absent)} (package {self.package})")
         if not self._kernel_has_it():
-            reasons.append(f"this kernel has no {self.kernel_type} and no module {self.module or self.kernel_type}")
+            reasons.append(f"this kernel has no {self.kernel_type} and no module for it")
         return tuple(reasons)
 
     def _kernel_has_it(self) -> bool:
+        """Whether it is there or would be loaded when first mounted.
+
+        fs/filesystems.c, get_fs_type(): the kernel asks modprobe for the alias `fs-TYPE`.
+        """
         known = {line.split()[-1] for line in Path("/proc/filesystems").read_text().splitlines() if line.strip()}
         if self.kernel_type in known:
             return True
-        modules = Path("/lib/modules", _release(), "modules.dep")
-        wanted = f"/{(self.module or self.kernel_type).replace('-', '_')}.ko"
-        return modules.exists() and any(
-            wanted in line.split(":")[0].replace("-", "_") for line in modules.read_text().splitlines()
+        aliases = Path("/lib/modules", os.uname().release, "modules.alias")
+        return aliases.exists() and any(
+            line.startswith(f"alias fs-{self.kernel_type} ") for line in aliases.read_text().splitlines()
         )
 
 
-def _release() -> str:
-    return Path("/proc/sys/kernel/osrelease").read_text().strip()
+def no_verdict(program: str, exit_status: int) -> Checked:
+    """For an exit status that the program's man page does not explain, or a signal."""
+    how = f"was ended by signal {-exit_status}" if exit_status < 0 else f"ended with status {exit_status}"
+    return Checked(Health.UNKNOWN, f"{program} {how}, which says nothing about the filesystem")
 
 
 filesystems: Registry[type[Filesystem]] = Registry("fstrial.filesystems", "Type", "filesystem")

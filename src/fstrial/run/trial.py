@@ -242,7 +242,7 @@ class _Course:
         assert filesystem is not None
         done = proc.run(filesystem.check(str(self.attached.writable.path)), deadline_s=_CHECK_DEADLINE_S)
         self.bench.keep(done)
-        verdict = filesystem.check_means(done.exit_status)
+        verdict = filesystem.check_means(done.exit_status, done.stdout + done.stderr)
         if verdict.health is not Health.CLEAN:
             raise PhaseFailed(f"{done.argv[0]} says {verdict.health.value}: {verdict.reason or done.complaint()}")
 
