@@ -145,9 +145,7 @@ def make_plan(
     label: str = "synthetic",
     seed: int = 1,
 ) -> Plan:
-    choices = tuple(
-        FilesystemChoice(word.split()[0], word, mount=_mount_options(word)) for word in filesystems
-    )
+    choices = tuple(FilesystemChoice(word.split()[0], word, mount=_mount_options(word)) for word in filesystems)
     first = f"{choices[0].label} on {targets[0]}" if len(targets) > 1 else choices[0].label
     settings = (Setting("source", "generated"), Setting("scale", "0.1"))
     return Plan(
@@ -201,12 +199,8 @@ def declaration(workload: str = "tree") -> Declaration:
         charts=(
             Chart("Time against the baseline", ChartKind.INTERVALS, times),
             Chart("Disk usage", ChartKind.BARS, (Figure("disk_usage", "used_bytes"),)),
-            Chart(
-                "Where the CPU went", ChartKind.STACKED, tuple(Figure(TOTAL, m) for m in ("user_s", "sys_s"))
-            ),
-            Chart(
-                "Device writes", ChartKind.PHASES, tuple(Figure(name, "device_write_bytes") for name in timed)
-            ),
+            Chart("Where the CPU went", ChartKind.STACKED, tuple(Figure(TOTAL, m) for m in ("user_s", "sys_s"))),
+            Chart("Device writes", ChartKind.PHASES, tuple(Figure(name, "device_write_bytes") for name in timed)),
         ),
     )
 
@@ -231,18 +225,14 @@ class _Maker:
             order = [(candidate, workload) for workload in plan.workloads for candidate in candidates]
             self.dice.shuffle(order)
             for position, (candidate, workload) in enumerate(order):
-                trial = Trial(
-                    number, block, position, candidate, workload, sync=plan.sync, seed=plan.seed + number
-                )
+                trial = Trial(number, block, position, candidate, workload, sync=plan.sync, seed=plan.seed + number)
                 yield TrialRecord(trial, self.result(trial, drift, clock_s))
                 number, clock_s = number + 1, clock_s + 13.0
         if not (plan.verify and blocks):
             return
         for workload in plan.workloads:
             for candidate in (one for one in candidates if not one.aa):
-                trial = Trial(
-                    number, -1, 0, candidate, workload, TrialKind.VERIFICATION, seed=plan.seed + number
-                )
+                trial = Trial(number, -1, 0, candidate, workload, TrialKind.VERIFICATION, seed=plan.seed + number)
                 yield TrialRecord(trial, self._verification(trial, clock_s))
                 number, clock_s = number + 1, clock_s + 6.0
 
@@ -366,9 +356,7 @@ def _failed(phase: PhaseResult, reason: str) -> PhaseResult:
 
 def _total(phases: Sequence[PhaseResult]) -> PhaseResult:
     failed = next((phase for phase in phases if phase.outcome is Outcome.FAILED), None)
-    metrics = dict.fromkeys(
-        sample.metric for phase in phases if phase.name != "disk_usage" for sample in phase.samples
-    )
+    metrics = dict.fromkeys(sample.metric for phase in phases if phase.name != "disk_usage" for sample in phase.samples)
     samples = tuple(_sum(metric, phases) for metric in metrics)
     total = PhaseResult(TOTAL, PhaseKind.TOTAL, Outcome.PASSED, samples)
     return total if failed is None else _failed(total, f"{failed.name}: {failed.reason}")
@@ -385,9 +373,7 @@ def _space(trial: Trial) -> tuple[SpaceReading, ...]:
     used = int(_used_bytes(trial))
     return (
         SpaceReading("after mkfs", 24_576, size - 24_576, size, None, None, 34_000_000),
-        SpaceReading(
-            "after copy_in", used, size - used, size, used - 8192, int(_TREE_BYTES), used + 34_000_000
-        ),
+        SpaceReading("after copy_in", used, size - used, size, used - 8192, int(_TREE_BYTES), used + 34_000_000),
     )
 
 
@@ -402,9 +388,7 @@ def _commands(trial: Trial, fault: Fault | None) -> tuple[Command, ...]:
         Command("copy_within", (*_COPY, "copy one", "copy two"), 0, 2.4),
         Command("tar_gz", ("tar", "-czf", "all.tar.gz", "copy one"), 0, 2.1),
         Command("untar_gz", ("tar", "-xzf", "all.tar.gz", "-C", "three"), 0, 1.5),
-        Command(
-            "delete_all", ("rm", "-fr", "copy one", "copy two", "three"), int(bool(complaint)), 0.7, complaint
-        ),
+        Command("delete_all", ("rm", "-fr", "copy one", "copy two", "three"), int(bool(complaint)), 0.7, complaint),
         Command("unmount", ("umount", "/mnt/trial"), 0, 0.04),
     )
 

@@ -40,11 +40,14 @@ class Figure(Struct, frozen=True, order=True):
     metric: str
 
 
-class Sample(Struct, frozen=True):
+class Sample(Struct, frozen=True, omit_defaults=True, gc=False):
     """One figure of one phase of one trial.
 
     Either `value` is there, or `missing` says why not. With `lower_bound` the phase failed after that long: the
     true value is at least `value`.
+
+    A run may have millions: defaults are left out when encoded, and the collector need not look for cycles
+    (gc=False, here as in PhaseResult, Command and SpaceReading; msgspec, "Structs").
     """
 
     metric: str

@@ -90,7 +90,7 @@ class Trial(Struct, frozen=True):
     deadline_s: float = 3600.0
 
 
-class Command(Struct, frozen=True):
+class Command(Struct, frozen=True, gc=False):
     """A program that ran, or a system call in the form a person would type (`mount …`). stderr: its last words."""
 
     phase: str
@@ -100,7 +100,7 @@ class Command(Struct, frozen=True):
     stderr: str = ""
 
 
-class SpaceReading(Struct, frozen=True):
+class SpaceReading(Struct, frozen=True, gc=False):
     """Space at one moment, bytes. `when` names it (`after mkfs`, `after copy_in`).
 
     used, free, total: statfs. du: blocks of the files. apparent: their lengths. allocated: what the device really
@@ -133,7 +133,7 @@ class DeviceFacts(Struct, frozen=True):
     backing: str = ""
 
 
-class PhaseResult(Struct, frozen=True):
+class PhaseResult(Struct, frozen=True, gc=False):
     """One phase. A failed one has its figures as lower bounds; one never reached has them missing."""
 
     name: str

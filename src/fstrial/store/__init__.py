@@ -1,1 +1,1 @@
-"""Results in SQLite or any SQLAlchemy URL."""
+"""Results, kept: SQLite by default, any database that SQLAlchemy knows."""
