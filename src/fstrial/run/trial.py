@@ -224,8 +224,8 @@ class _Course:
         code, words = 0, ""
         try:
             call()
-        except OSError as error:
-            code, words = error.errno or 1, describe(error)
+        except (OSError, FstrialError) as error:
+            code, words = getattr(error, "errno", None) or 1, describe(error)
             raise
         finally:
             phase = shown[0].replace("umount", "unmount")
