@@ -11,7 +11,7 @@ from pathlib import Path
 from fstrial.base import kernel, proc
 from fstrial.base.registry import Registry
 
-__all__ = ["Checked", "Filesystem", "Health", "Limits", "Replay", "filesystems", "no_verdict"]
+__all__ = ["Checked", "Filesystem", "Health", "Limits", "Replay", "filesystems", "kernel_has", "no_verdict"]
 
 
 class Health(Enum):
@@ -118,22 +118,23 @@ class Filesystem(ABC):
         absent = [program for program in self.programs if proc.find(program) is None]
         if absent:
             reasons.append(f"not installed: {', '.join(absent)} (package {self.package})")
-        if not self._kernel_has_it():
+        if not kernel_has(self.kernel_type):
             reasons.append(f"this kernel has no {self.kernel_type} and no module for it")
         return tuple(reasons)
 
-    def _kernel_has_it(self) -> bool:
-        """Whether it is there or would be loaded when first mounted.
 
-        fs/filesystems.c, get_fs_type(): the kernel asks modprobe for the alias `fs-TYPE`.
-        """
-        known = {line.split()[-1] for line in Path("/proc/filesystems").read_text().splitlines() if line.strip()}
-        if self.kernel_type in known:
-            return True
-        aliases = Path("/lib/modules", os.uname().release, "modules.alias")
-        return aliases.exists() and any(
-            line.startswith(f"alias fs-{self.kernel_type} ") for line in aliases.read_text().splitlines()
-        )
+def kernel_has(kernel_type: str, root: Path = Path("/")) -> bool:
+    """Whether this kernel has a filesystem, or would load its module when it is first mounted.
+
+    fs/filesystems.c, get_fs_type(): the kernel asks modprobe for the alias `fs-TYPE`.
+    """
+    known = {line.split()[-1] for line in (root / "proc/filesystems").read_text().splitlines() if line.strip()}
+    if kernel_type in known:
+        return True
+    aliases = root / "lib/modules" / os.uname().release / "modules.alias"
+    return aliases.exists() and any(
+        line.startswith(f"alias fs-{kernel_type} ") for line in aliases.read_text().splitlines()
+    )
 
 
 def no_verdict(program: str, exit_status: int) -> Checked:
