@@ -31,7 +31,7 @@ def counters(stat: Path) -> dict[str, int]:
 def not_counted(stat: Path | None) -> str:
     """Why a device's counters cannot be had; empty when they can."""
     if stat is None:
-        return "there is no block device below"
+        return "there is no block device"
     if not stat.exists():
         return f"there is no {stat}"
     switches = [folder / "queue/iostats" for folder in stat.parents[:2]]  # a partition's queue is its disk's

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from fstrial.model.metric import Sample, missing
 from fstrial.probes._blockstat import SECTOR_BYTES, counters, not_counted
-from fstrial.probes._machine import BELOW_TICK
 from fstrial.probes.contract import Place, Probe
 
 __all__ = ["Reader"]
@@ -54,8 +53,9 @@ def _sample(metric: str, count: int | None, unit: int = 1) -> Sample:
 
 
 def _busy(grown: dict[str, int]) -> Sample:
-    """Busy time is counted in the kernel's ticks: requests without a tick took some time that nobody knows."""
+    """Busy time is counted in jiffies (block/blk-core.c, update_io_ticks()): requests within one took some time, and
+    nobody knows how much."""
     busy_ms = grown["busy_ms"] % _WRAP_MS
     if busy_ms == 0 and any(grown.get(metric) for metric in _REQUESTS):
-        return missing("device_busy_s", BELOW_TICK)
+        return missing("device_busy_s", "below one tick of the kernel's clock (jiffy)")
     return Sample("device_busy_s", busy_ms / 1000)

@@ -22,7 +22,8 @@ class Reader(Probe):
 
     def __init__(self, place: Place) -> None:
         super().__init__(place)
-        self._why_not = not_counted(place.below) or not_counted(place.statistics)
+        why_not = not_counted(place.below)
+        self._why_not = f"the disk below: {why_not}" if why_not else not_counted(place.statistics)
         self._before = 0
 
     def enter(self) -> None:
