@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from fstrial.model.metric import Sample, missing
+from fstrial.model.trial import Note, NoteKind
 
 __all__ = ["ACCOUNTING_TICK_S", "BELOW_TICK", "KernelLog", "context", "governor"]
 
@@ -70,6 +71,12 @@ class KernelLog:
                 self._more += 1
         flood = (f"and {self._more} more",) if self._more else ()
         return (*self._kept, *flood)
+
+    def notes(self) -> tuple[Note, ...]:
+        """The same for a result: a warning each, or the fact that the log could not be read."""
+        if self.missing:
+            return (Note(NoteKind.FACT, f"kernel log not watched: {self.missing}"),)
+        return tuple(Note(NoteKind.WARNING, f"kernel log: {line}") for line in self.lines())
 
     def _next(self) -> bytes | None:
         """The next record; an empty one where records were overwritten before they were read."""

@@ -23,8 +23,6 @@ from fstrial.model.plan import SyncPolicy
 from fstrial.model.trial import (
     CacheState,
     Command,
-    Note,
-    NoteKind,
     Outcome,
     PhaseKind,
     PhaseResult,
@@ -71,7 +69,7 @@ def run_trial(trial: Trial, workload: Workload, venue: Venue, progress: Callable
                 course.run()
         except (FstrialError, OSError) as error:
             failure = describe(error)
-        complaints = tuple(Note(NoteKind.WARNING, f"kernel log: {line}") for line in kernel_log.lines())
+        complaints = kernel_log.notes()
     result = TrialResult(
         outcome=Outcome.FAILED if failure else Outcome.PASSED,
         host=venue.host,

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from fstrial.model.metric import PHASE_METRICS, Sample
+from fstrial.model.trial import NoteKind
 from fstrial.probes import cpu, device, others, pressure
 from fstrial.probes._machine import KernelLog, context, governor
 from fstrial.probes.contract import Place, probes
@@ -241,6 +242,7 @@ def test_without_the_right_to_read_the_log_there_is_a_reason(tmp_path: Path) -> 
     with KernelLog(tmp_path / "absent") as log:
         assert log.lines() == ()
         assert "No such file" in log.missing
+        assert [note.kind for note in log.notes()] == [NoteKind.FACT]
 
 
 def test_the_context_is_the_load_that_others_see_too() -> None:
