@@ -79,9 +79,7 @@ def _seed(seed: int | None) -> int:
 def _each_once(what: str, names: tuple[str, ...]) -> tuple[str, ...]:
     for place, name in enumerate(names):
         if name in names[:place]:
-            raise UsageError(
-                f"the {what} {name!r} is named twice", "name it once; --aa compares it with itself"
-            )
+            raise UsageError(f"the {what} {name!r} is named twice", "name it once")
     return names
 
 
@@ -101,9 +99,7 @@ def _filesystems(
     return choices
 
 
-def _mounted_there(
-    folders: dict[str, str], targets: tuple[str, ...], catalogue: Catalogue
-) -> FilesystemChoice:
+def _mounted_there(folders: dict[str, str], targets: tuple[str, ...], catalogue: Catalogue) -> FilesystemChoice:
     """What stands for the filesystems that the folders are on."""
     if len(folders) < len(targets):
         raise UsageError(
@@ -168,16 +164,12 @@ def _belongs(setting: Assignment, names: tuple[str, ...], catalogue: Catalogue) 
 
 def _rule(wish: Wish) -> StoppingRule:
     if wish.until is not None and wish.runs is not None:
-        raise UsageError(
-            "--until and --runs exclude each other", "give the precision to reach or the number of runs"
-        )
-    for name, count in (("--runs", wish.runs), ("--max-runs", wish.max_runs)):
+        raise UsageError("until and runs exclude each other", "give the precision to reach or the number of runs")
+    for name, count in (("runs", wish.runs), ("max-runs", wish.max_runs)):
         if count is not None and count < 1:
-            raise UsageError(f"{name} {count} is less than one run")
+            raise UsageError(f"{name}: {count} is less than one")
     if wish.runs is not None and wish.max_runs is not None and wish.runs > wish.max_runs:
-        raise UsageError(
-            f"--runs {wish.runs} is more than --max-runs {wish.max_runs}", "leave --max-runs out"
-        )
+        raise UsageError(f"runs: {wish.runs} is more than max-runs, {wish.max_runs}", "leave max-runs out")
     default = _DEFAULT.rule
     fixed = wish.runs is not None
     budget_s = _or(wish.budget_s, math.inf if fixed else _or(default.budget_s, math.inf))

@@ -38,9 +38,7 @@ def blocks(plan: Plan, seed: int) -> Iterator[tuple[Trial, ...]]:
             for candidate in sorted(candidates, key=lambda candidate: dice.random())
         ]
         yield tuple(
-            _trial(
-                plan, first + block * len(order) + position, block, position, workload, candidate, trial_seed
-            )
+            _trial(plan, first + block * len(order) + position, block, position, workload, candidate, trial_seed)
             for position, (workload, candidate) in enumerate(order)
         )
 
@@ -48,9 +46,7 @@ def blocks(plan: Plan, seed: int) -> Iterator[tuple[Trial, ...]]:
 def verification_trials(plan: Plan) -> tuple[Trial, ...]:
     """One unmeasured trial for each candidate and workload; the blind baseline needs no second one."""
     seed = _whole(_dice(plan.seed, _VERIFICATION_BLOCK))
-    pairs = [
-        (load, candidate) for load in plan.workloads for candidate in plan.candidates() if not candidate.aa
-    ]
+    pairs = [(load, candidate) for load in plan.workloads for candidate in plan.candidates() if not candidate.aa]
     return tuple(
         _trial(plan, 1 + place, _VERIFICATION_BLOCK, place, load, candidate, seed, TrialKind.VERIFICATION)
         for place, (load, candidate) in enumerate(pairs)
@@ -58,8 +54,7 @@ def verification_trials(plan: Plan) -> tuple[Trial, ...]:
 
 
 def remaining(plan: Plan, done: Iterable[TrialRecord]) -> Iterator[tuple[Trial, ...]]:
-    """What a run still lacks of its plan, in order: the verification first, then block after block without
-    end.
+    """What a run still lacks of its plan: the verification first, then block after block without end.
 
     A group of which nothing is missing is left out. Trials are known by their numbers.
     """

@@ -1,4 +1,4 @@
-"""Plan files: TOML that says the same as a command line. docs/reference/plan.md has every key."""
+"""Plan files: TOML that says the same as a command line."""
 
 from __future__ import annotations
 
@@ -86,9 +86,7 @@ def _load(path: Path) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         where = str(error).replace("at end of document", f"at its end, line {len(text.splitlines())}")
-        raise DataError(
-            f"the plan {path} is no TOML: {where}", "mend that place, or export the plan again"
-        ) from error
+        raise DataError(f"the plan {path} is no TOML: {where}", "mend that place, or export the plan again") from error
 
 
 def _read(path: Path) -> str:
@@ -172,9 +170,7 @@ def _choice(table: _Filesystem) -> FilesystemChoice:
 
 
 def _settings(table: _Workload) -> list[Assignment]:
-    return [
-        Assignment(table.name, key, _text(table.name, key, value)) for key, value in table.settings.items()
-    ]
+    return [Assignment(table.name, key, _text(table.name, key, value)) for key, value in table.settings.items()]
 
 
 def _text(workload: str, key: str, value: object) -> str:

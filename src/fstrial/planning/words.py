@@ -22,7 +22,6 @@ __all__ = [
 ]
 
 _KEYS = ("mkfs", "mount", "label")
-_PLAIN = re.compile(r"[\w@%+=:,./~^-]+")
 _SAFE_IN_DOUBLE_QUOTES = re.compile(r"[^\"\\$`]+")
 
 
@@ -36,8 +35,7 @@ class Assignment:
 
 
 def filesystem_choice(word: str) -> FilesystemChoice:
-    """The filesystem a word means: `ext3 mkfs="-J size=16" mount=noatime,data=writeback label="ext3 big
-    journal"`.
+    """The filesystem that a word means, such as `ext3 mkfs="-J size=16" mount=noatime label="ext3 big journal"`.
 
     The word is split as a shell would, the value of `mkfs` once more into arguments, that of `mount` at its
     commas. Raises UsageError, with the nearest key for one it does not know.
@@ -55,9 +53,7 @@ def filesystem_choice(word: str) -> FilesystemChoice:
 
 
 def label_for(kind: str, mkfs: Sequence[str] = (), mount: Sequence[str] = ()) -> str:
-    """What tables call a filesystem that was given no label: its type and options, as a word that means the
-    same.
-    """
+    """What tables call a filesystem without a label of its own: type and options, as a word that means the same."""
     words = [kind]
     if mkfs:
         words.append(f"mkfs={_quoted(shlex.join(mkfs))}")
@@ -115,9 +111,7 @@ def _keys(word: str, parts: Iterable[str]) -> dict[str, str]:
 
 
 def _quoted(text: str) -> str:
-    """Bare where a shell would leave it so, in double quotes where that is enough: these are for people to
-    read.
-    """
-    if _PLAIN.fullmatch(text):
+    """Bare where a shell would leave it so, in double quotes where that is enough: people read these."""
+    if shlex.quote(text) == text:
         return text
     return f'"{text}"' if _SAFE_IN_DOUBLE_QUOTES.fullmatch(text) else shlex.quote(text)

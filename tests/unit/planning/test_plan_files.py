@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,47 +10,23 @@ from hypothesis import HealthCheck, given, settings
 from msgspec.structs import replace
 
 from fakes.catalogues import catalogue
+from fakes.records import environment
 from fakes.strategies import plans
 from fstrial.base.errors import DataError, UsageError
+from fstrial.formats.plan import FORMAT
+from fstrial.model.analysis import Analysis, Outlook
 from fstrial.model.plan import FilesystemChoice, Plan, Setting
+from fstrial.model.record import RunRecord, RunState
 from fstrial.planning.contract import Catalogue, Configured, Request
 from fstrial.planning.plans import plan_from
 from fstrial.planning.toml import read_plan
 from fstrial.planning.words import Assignment
 
 
-def text(value: str) -> str:
-    """A TOML basic string: JSON's, but for DEL."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def texts(values: Sequence[str]) -> str:
-    return f"[{', '.join(map(text, values))}]"
-
-
-def toml(plan: Plan) -> str:
-    rule = plan.rule
-    lines = [
-        f"label = {text(plan.label)}",
-        f"baseline = {text(plan.baseline)}",
-        f"targets = {texts(plan.targets)}",
-        f"seed = {plan.seed}",
-        f"sync = {text(plan.sync.value)}",
-        *(f"{key} = {str(getattr(plan, key)).lower()}" for key in ("fsck", "verify", "aa")),
-        f"deadline = {plan.deadline_s}",
-        *([] if plan.memory_bytes is None else [f"memory = {plan.memory_bytes}"]),
-        "[rule]",
-        f"runs = {rule.runs}" if rule.until is None else f"until = {rule.until}",
-        f"max_runs = {rule.max_runs}",
-        f"budget = {text('none') if rule.budget_s is None else rule.budget_s}",
-    ]
-    for choice in plan.filesystems:
-        lines += ["[[filesystem]]", f"type = {text(choice.type)}", f"label = {text(choice.label)}"]
-        lines += [f"mkfs = {texts(choice.mkfs)}", f"mount = {texts(choice.mount)}"]
-    for load in plan.workloads:
-        lines += ["[[workload]]", f"name = {text(load.name)}", "[workload.settings]"]
-        lines += [f"{text(setting.key)} = {text(setting.value)}" for setting in load.settings]
-    return "\n".join(lines)
+def toml(plan: Plan) -> bytes:
+    """As `fstrial report --plan` writes it."""
+    record = RunRecord(1, "", 0.0, RunState.FINISHED, plan, environment(), ())
+    return FORMAT.write(record, Analysis(0, 0, (), (), (), Outlook(sure=False)))
 
 
 class AsGiven:
@@ -76,7 +51,7 @@ def test_a_plan_written_as_toml_is_the_same_plan_again(tmp_path: Path, plan: Pla
     rule = replace(plan.rule, max_runs=max(plan.rule.max_runs, plan.rule.runs or 0))
     plan = replace(plan, rule=rule)
     file = tmp_path / "plan.toml"
-    file.write_text(toml(plan), encoding="utf-8")
+    file.write_bytes(toml(plan))
     assert plan_from(Request(plan_path=file), everything(plan)) == plan
 
 

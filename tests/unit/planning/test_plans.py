@@ -85,7 +85,7 @@ def test_a_fixed_number_of_runs_has_no_budget_unless_given() -> None:
         ({"until": "5%", "runs": 3}, "exclude each other"),
         ({"until": "much"}, "--until"),
         ({"runs": 0}, "less than one"),
-        ({"runs": 9, "max_runs": 8}, "more than --max-runs"),
+        ({"runs": 9, "max_runs": 8}, "more than max-runs"),
         ({"budget": "soon"}, "--budget"),
         ({"memory": "lots"}, "--memory"),
         ({"seed": -1}, "seed -1"),
