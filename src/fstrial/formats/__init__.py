@@ -1,1 +1,1 @@
-"""Interchange: one file a format."""
+"""Interchange: one file a format. What people read is the report room's."""
