@@ -25,8 +25,8 @@ _SLOPE_P = 0.01
 _DRIFT_LOG = np.log1p(0.03)
 _MANY_COMPARISONS = 10
 _BLOCKS_FOR_MANY = 10
-_SHARE_FOR_SAME = 2.0 / 3.0
-"""Of the margin: an interval wider than that hardly ever fits inside it."""
+_TARGET_FOR_SAME = 0.02
+"""Two thirds of the margin for "same": a wider interval hardly ever fits inside it."""
 
 
 def workload_flags(table: Table, summaries: Sequence[Summary], drafts: Sequence[Draft]) -> Iterator[Flag]:
@@ -47,13 +47,12 @@ def run_flags(rule: StoppingRule, blocks: int, tested: int, comparisons: Sequenc
             f"{tested} main comparisons are corrected for; to tell a difference among so many takes about "
             f"{_BLOCKS_FOR_MANY} blocks, and {blocks} have run.",
         )
-    target = _SHARE_FOR_SAME * MARGIN
     undecided = any(one.verdict in (Verdict.CANNOT_TELL, Verdict.TOO_FEW) for one in comparisons)
-    if rule.runs is None and rule.until is not None and rule.until > target and undecided:
+    if rule.runs is None and rule.until is not None and rule.until > _TARGET_FOR_SAME and undecided:
         yield Flag(
             FlagKind.WIDE_FOR_SAME,
             f"A target of ±{percent(rule.until)} hardly ever ends in “same (within {percent(MARGIN)})”: "
-            f"that takes ±{percent(target)} or less.",
+            f"that takes ±{percent(_TARGET_FOR_SAME)} or less.",
         )
 
 

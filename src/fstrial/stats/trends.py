@@ -37,9 +37,9 @@ def polish(table: Array) -> Array:
     left = table.copy()
     for _ in range(_SWEEPS):
         before = left
-        left = left - _low_median(left, axis=0)
         if table.shape[1] > 1:
             left = left - _low_median(left, axis=1)
+        left = left - _low_median(left, axis=0)
         if np.allclose(left, before, rtol=0.0, atol=_ROUNDING, equal_nan=True):
             break
     return left
