@@ -51,8 +51,10 @@ class Verdict(Enum):
 class Summary(Struct, frozen=True):
     """One cell: the figure's geometric mean over a candidate's blocks and every value that went into it.
 
-    `values` in block order, `blocks` the block of each. `failed` counts lower bounds, `bounds` are those.
-    `missing` is the reason when no value is there at all. `too_short` marks a phase under 100 ms.
+    `values` in block order, `blocks` the block of each. `bounds` are lower bounds, from runs that failed in the
+    phase: no part of `values`, but of the mean, which then is a lower bound itself. `failed` counts them and the
+    runs that failed before the phase or ended wrong after it, of `runs` in all. `missing` says why there is no
+    mean. `too_short` marks the times of a phase under 100 ms.
     """
 
     workload: str
@@ -71,8 +73,9 @@ class Summary(Struct, frozen=True):
 class Comparison(Struct, frozen=True):
     """A candidate's figure against the baseline's.
 
-    `ratio` is candidate / baseline. `interval` is the 95 % interval, `adjusted` the one for m main comparisons.
-    Only main comparisons carry a verdict; `uncorrected` says of any other whether its own 95 % interval excludes 1.
+    `ratio` is candidate / baseline; where runs failed it is None, and the interval has one end. `interval` is the
+    95 % interval, `adjusted` the one for m main comparisons. Only main comparisons carry a verdict, and the A/A one
+    never does; `uncorrected` says of any other whether its own 95 % interval excludes 1. `why` says what is missing.
     """
 
     workload: str
@@ -116,7 +119,11 @@ class Flag(Struct, frozen=True):
 
 
 class Outlook(Struct, frozen=True):
-    """Whether the answer is sure, and how many more blocks it would take. `text` is what a person reads."""
+    """Whether the answer is sure, and how many more blocks it would take. `text` is what a person reads.
+
+    `half_width` is that of the widest main interval, as a share: 0.05 is ±5 %. `more_blocks` is None when the cap
+    will not do.
+    """
 
     sure: bool
     half_width: float | None = None
