@@ -7,13 +7,15 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fstrial.base.errors import DataError
-from fstrial.model.analysis import Analysis
-from fstrial.model.record import RunRecord
+
+if TYPE_CHECKING:
+    from fstrial.model.analysis import Analysis
+    from fstrial.model.record import RunRecord
 
 __all__ = ["EXPORTS", "export", "export_options", "report_console", "store_option"]
 

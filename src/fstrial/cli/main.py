@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
 from importlib import import_module
 from typing import NoReturn
 
@@ -12,7 +11,6 @@ import click
 
 from fstrial import __version__
 from fstrial.base.errors import ExitCode, FstrialError
-from fstrial.base.log import speak
 
 __all__ = ["main"]
 
@@ -64,6 +62,8 @@ class _Verbs(click.Group):
 def cli(verbose: bool) -> None:
     """Puts filesystems on trial: a fresh filesystem for each trial, interleaved repetitions, confidence
     intervals, and a verdict that may say "cannot tell"."""
+    from fstrial.base.log import speak
+
     speak(verbose)
 
 
@@ -90,6 +90,8 @@ def _guarded() -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.FINE
     except Exception:
+        import traceback  # its import is a tenth of the time that --help takes
+
         traceback.print_exc()
         click.echo("fstrial: this is a defect of fstrial; please report it with the lines above", err=True)
         return ExitCode.DEFECT
