@@ -15,7 +15,7 @@ from fstrial.probes import device
 from fstrial.probes._machine import KernelLog
 from fstrial.probes.contract import Place
 
-pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("need_root")]
+pytestmark = [pytest.mark.kernel, pytest.mark.skipif(os.geteuid() != 0, reason="needs root")]
 
 
 @pytest.fixture
