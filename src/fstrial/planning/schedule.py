@@ -14,13 +14,12 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from fstrial.model.plan import Candidate, Plan, WorkloadChoice
-from fstrial.model.record import TrialRecord
 from fstrial.model.trial import Trial, TrialKind
 
-__all__ = ["blocks", "remaining", "verification_trials"]
+__all__ = ["blocks", "verification_trials"]
 
 _VERIFICATION_BLOCK = -1
 
@@ -51,19 +50,6 @@ def verification_trials(plan: Plan) -> tuple[Trial, ...]:
         _trial(plan, 1 + place, _VERIFICATION_BLOCK, place, load, candidate, seed, TrialKind.VERIFICATION)
         for place, (load, candidate) in enumerate(pairs)
     )
-
-
-def remaining(plan: Plan, done: Iterable[TrialRecord]) -> Iterator[tuple[Trial, ...]]:
-    """What a run still lacks of its plan: the verification first, then block after block without end.
-
-    A group of which nothing is missing is left out. Trials are known by their numbers.
-    """
-    numbers = {record.trial.number for record in done}
-    verification = (verification_trials(plan),) if plan.verify else ()
-    for group in itertools.chain(verification, blocks(plan, plan.seed)):
-        missing = tuple(trial for trial in group if trial.number not in numbers)
-        if missing:
-            yield missing
 
 
 def _trial(

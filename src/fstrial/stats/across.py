@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from fstrial.model.analysis import Comparison, Interval, Method, Summary
+from fstrial.model.analysis import Comparison, Interval, Method, Summary, Verdict
 from fstrial.model.metric import PHASE_METRICS, Direction, Figure
 from fstrial.model.record import RunRecord
 from fstrial.stats import holm
@@ -138,12 +138,13 @@ def _finish(
     level: float,
 ) -> Comparison:
     direction = directions[comparison.workload, comparison.figure.metric]
-    failures = bool(comparison.failed or comparison.baseline_failed)
+    if comparison.failed or comparison.baseline_failed:
+        return msgspec.structs.replace(comparison, verdict=Verdict.CANNOT_TELL)
     return msgspec.structs.replace(
         comparison,
         p_adjusted=None if found is None else p_adjusted,
         adjusted=None if found is None else _interval(found, level),
-        verdict=decide(found, p_adjusted, direction, comparison.blocks, failures=failures),
+        verdict=decide(found, p_adjusted, direction, comparison.blocks, failures=False),
     )
 
 

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fstrial.model.plan import FilesystemChoice, Plan, StoppingRule, SyncPolicy, WorkloadChoice
-from fstrial.model.record import TrialRecord
-from fstrial.model.trial import Outcome, Trial, TrialKind, TrialResult
-from fstrial.planning.schedule import blocks, remaining, verification_trials
+from fstrial.model.trial import TrialKind
+from fstrial.planning.schedule import blocks, verification_trials
 
 
 def make_plan(
@@ -44,10 +43,6 @@ PLANS = st.builds(
     verify=st.booleans(),
     seed=st.integers(0, 2**63 - 1),
 )
-
-
-def done(trial: Trial) -> TrialRecord:
-    return TrialRecord(trial, TrialResult(Outcome.PASSED, "native", 0.0, 1.0))
 
 
 @settings(deadline=None)
@@ -129,15 +124,3 @@ def test_verification_meets_each_candidate_once_and_not_the_blind_one(plan: Plan
         (load.name, label): 1 for load in plan.workloads for label in labels
     }
     assert {(trial.kind, trial.block) for trial in trials} == {(TrialKind.VERIFICATION, -1)}
-
-
-@settings(deadline=None, max_examples=50)
-@given(PLANS, st.data())
-def test_resuming_yields_exactly_what_is_missing(plan: Plan, data: st.DataObject) -> None:
-    first = verification_trials(plan) if plan.verify else ()
-    whole = [*first, *(trial for block in islice(blocks(plan, plan.seed), 3) for trial in block)]
-    kept = data.draw(st.sets(st.sampled_from(range(len(whole)))))
-    records = [done(whole[place]) for place in sorted(kept)]
-    lacking = [trial for place, trial in enumerate(whole) if place not in kept]
-    after = [trial for group in islice(remaining(plan, records), 6) for trial in group if trial in whole]
-    assert after == lacking
