@@ -11,7 +11,7 @@ from fstrial.model.plan import Candidate, FilesystemChoice, Plan, StoppingRule, 
 from fstrial.model.record import Environment, RunRecord, RunState, TrialRecord
 from fstrial.model.trial import Outcome, PhaseKind, PhaseResult, Trial, TrialResult
 
-__all__ = ["FIGURE", "LOST", "UNREACHED", "Bound", "fixed", "run_of"]
+__all__ = ["FIGURE", "LOST", "UNREACHED", "Bound", "Gone", "fixed", "run_of"]
 
 FIGURE = Figure("work", "figure")
 

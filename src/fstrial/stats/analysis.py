@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from fstrial.base.errors import DataError
 from fstrial.model.analysis import Analysis, Comparison, Flag
 from fstrial.model.record import RunRecord
 from fstrial.stats import holm
@@ -23,8 +24,13 @@ __all__ = ["analyse"]
 
 
 def analyse(record: RunRecord) -> Analysis:
-    """All that the statistics say about a run, finished or not."""
+    """All that the statistics say about a run, finished or not.
+
+    Raises DataError when the record's baseline is none of its candidates.
+    """
     plan = record.plan
+    if plan.baseline not in [candidate.label for candidate in plan.candidates()]:
+        raise DataError(f"the baseline {plan.baseline!r} is not among the filesystems of this run")
     workloads = tables(record)
     drafts = [draft for table in workloads for draft in _compare_all(table, plan.baseline, inflation(plan.rule))]
     comparisons = _correct(drafts)

@@ -27,6 +27,7 @@ __all__ = [
     "bounded",
     "coverage",
     "family",
+    "peeked",
     "stopped",
 ]
 
@@ -129,6 +130,7 @@ def family(
     figures: int,
     filesystems: int = 2,
     effect: float = 0.0,
+    inflation: float = 1.0,
 ) -> Family:
     """`figures` independent figures of each filesystem; the first comparison is truly `effect` slower."""
     unadjusted: list[Mask] = []
@@ -137,9 +139,10 @@ def family(
         drawn = [noise.log_ratios(dice, part, filesystems, blocks) for _ in range(figures)]
         ratios = np.concatenate(drawn, axis=1)
         ratios[:, 0] += np.log1p(effect)
-        found = estimate(ratios)
-        unadjusted.append(found.p() <= ALPHA)
-        called.append(calls_different(found, holm.adjust(found.p())))
+        found = estimate(ratios, inflation)
+        p = found.p()
+        unadjusted.append(np.asarray(p <= ALPHA))
+        called.append(calls_different(found, holm.adjust(p)))
     verdicts = np.concatenate(called)
     some_p = np.asarray(np.concatenate(unadjusted).any(axis=-1))
     return Family(_share(some_p), _share(np.asarray(verdicts.any(axis=-1))), _share(verdicts[:, 0]))
@@ -188,6 +191,16 @@ def _stop_all(ratios: Array, until: float, inflation: float, estimator: Estimato
         used[ended] = blocks
         going = going[~ends]
     return covered, used, same
+
+
+def peeked(noise: Noise, replications: int, dice: np.random.Generator, *, cap: int) -> Measured:
+    """The share of runs called different by who stops at the first significant look, two equal filesystems."""
+    called = []
+    for part in _parts(replications):
+        ratios = noise.log_ratios(dice, part, 2, cap)[:, 0]
+        looks = [estimate(ratios[:, :blocks]).p() <= ALPHA for blocks in range(FIRST_LOOK, cap + 1)]
+        called.append(np.logical_or.reduce(looks))
+    return _share(np.concatenate(called))
 
 
 @dataclass(frozen=True)

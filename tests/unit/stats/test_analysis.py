@@ -13,7 +13,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from fakes.records import Fault, make_record
-from fakes.values import LOST, UNREACHED, Bound, fixed, run_of
+from fakes.values import LOST, UNREACHED, Bound, Gone, fixed, run_of
+from fstrial.base.errors import DataError
 from fstrial.model.analysis import Analysis, Comparison, Method, Verdict
 from fstrial.model.metric import Direction, Figure
 from fstrial.model.plan import StoppingRule
@@ -294,6 +295,18 @@ def test_a_run_without_any_trial_is_empty_not_wrong() -> None:
     assert analysis.blocks == 0
     assert finite(analysis)
     assert all(one.geometric_mean is None and one.missing for one in analysis.summaries)
+
+
+def test_a_baseline_that_is_no_filesystem_of_the_run_is_damaged_data() -> None:
+    record = run_of({"ext4": STEADY, "xfs": SLOWER})
+    strange = msgspec.structs.replace(record, plan=msgspec.structs.replace(record.plan, baseline="zfs"))
+    with pytest.raises(DataError, match="zfs"):
+        analyse(strange)
+
+
+def test_a_filesystem_that_is_skipped_is_not_waited_for() -> None:
+    skipped = Gone(Outcome.SKIPPED, "no symlinks")
+    assert analyse(run_of({"ext4": STEADY, "xfs": SLOWER, "vfat": [skipped]})).blocks == 6
 
 
 def test_blocks_count_when_every_filesystem_had_its_trial() -> None:
