@@ -9,7 +9,7 @@ from fstrial.base.proc import paste
 from fstrial.base.units import format_duration, format_size
 from fstrial.devices.contract import Target, target_of
 from fstrial.filesystems.contract import filesystems
-from fstrial.model.plan import Candidate, Plan
+from fstrial.model.plan import Candidate, Plan, SyncPolicy
 from fstrial.planning.schedule import blocks
 from fstrial.run.cost import Cost
 from fstrial.run.preflight import Ready, workloads_of
@@ -45,7 +45,7 @@ def _cost(plan: Plan, cost: Cost) -> Iterator[str]:
     yield f"time      {time} ({source})"
     if plan.memory_bytes is not None:
         yield f"memory    page cache bounded at {format_size(plan.memory_bytes)} by a memory cgroup"
-    yield f"sync      {'after each phase' if plan.sync.value == 'phase' else 'once, at the end'}"
+    yield f"sync      {'after each phase' if plan.sync is SyncPolicy.PHASE else 'once, at the end'}"
 
 
 def _order(plan: Plan) -> Iterator[str]:
@@ -71,7 +71,7 @@ def _commands(
     if target.detected_filesystem():
         root = Path(candidate.target.partition(":")[2], "fstrial-…")
         yield ("mkdir", str(root))
-        yield from _shown(load, root)
+        yield from _shown(load, root, plan)
         yield ("rm", "-rf", str(root))
         return
     attach = target.command(size)
@@ -82,14 +82,19 @@ def _commands(
     kind = filesystems.load(choice.type)()
     yield kind.make(device, choice.mkfs)
     yield kind.mount_command(device, place, choice.mount)
-    yield from _shown(load, place / "trial")
-    if plan.sync.value == "end":
-        yield ("sync", "-f", str(place))
+    yield ("mkdir", str(place / "trial"))
+    yield from _shown(load, place / "trial", plan)
     yield ("umount", str(place))
     if plan.fsck:
         yield kind.check(device)
 
 
-def _shown(load: Workload, root: Path) -> Iterator[tuple[str, ...]]:
+def _shown(load: Workload, root: Path, plan: Plan) -> Iterator[tuple[str, ...]]:
+    """The phases' commands, with the syncs between them as a person would type them."""
+    sync = ("sync", "-f", str(root))
     for phase in load.phases(root):
         yield from phase.shows
+        if phase.timed and plan.sync is SyncPolicy.PHASE:
+            yield sync
+    if plan.sync is SyncPolicy.END:
+        yield sync

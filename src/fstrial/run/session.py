@@ -18,7 +18,7 @@ from fstrial.hosts.contract import Host, Worker, WorkerLost
 from fstrial.model.analysis import Outlook
 from fstrial.model.plan import Plan
 from fstrial.model.record import RunRecord, RunState, TrialRecord
-from fstrial.model.trial import Outcome, PhaseKind, Trial, TrialKind, TrialResult
+from fstrial.model.trial import NoteKind, Outcome, PhaseKind, Trial, TrialKind, TrialResult
 from fstrial.model.wire import Progress, Start
 from fstrial.planning.schedule import blocks, verification_trials
 from fstrial.stats.analysis import analyse
@@ -195,11 +195,17 @@ class _Session:
         failed = next((phase for phase in result.phases if phase.outcome is Outcome.FAILED), None)
         if first and failed is not None and failed.kind is PhaseKind.HARNESS and failed.name in ("mkfs", "mount"):
             raise MachineError(
-                f"{trial.candidate.label}: {failed.name} failed: {failed.reason}",
+                f"{trial.candidate.label}: {failed.name} failed: {failed.reason}{_kernel_words(result)}",
                 "check its mkfs and mount options; `fstrial run … --dry-run` shows the exact commands",
             )
         if first and result.outcome is Outcome.FAILED and not (result.phases or result.wrong_content):
             raise MachineError(f"{trial.candidate.label} on {trial.candidate.target}: {result.reason}")
+
+
+def _kernel_words(result: TrialResult) -> str:
+    """What the kernel log said about it: mount(2) itself only gives a number."""
+    said = [note.text for note in result.notes if note.kind is NoteKind.WARNING and note.text.startswith("kernel log")]
+    return f" ({'; '.join(said[:3])})" if said else ""
 
 
 class _Staff:
