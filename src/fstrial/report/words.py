@@ -11,25 +11,26 @@ from fstrial.model.declaration import TOTAL, Declaration
 from fstrial.model.metric import PHASE_METRICS, Direction, Figure, Metric, Unit
 from fstrial.model.record import RunRecord
 from fstrial.stats.verdict import BLOCKS_FOR_VERDICT, MARGIN
-from fstrial.stats.words import percent
+from fstrial.stats.words import listing, percent
 
 __all__ = [
     "Leaning",
     "amount",
     "cell",
+    "certainty",
     "count",
     "extent",
     "factor",
     "figure_title",
     "leaning",
     "metric",
-    "noise_sentences",
     "number",
     "phase_title",
     "ratio",
     "scale",
     "sides",
     "span",
+    "title",
     "verdict_sentences",
 ]
 
@@ -38,13 +39,13 @@ __all__ = [
 _TIMES = ((1.0, "s"), (1e-3, "ms"))
 _SIZES = ((1024.0 * GIB, "TiB"), (float(GIB), "GiB"), (float(MIB), "MiB"), (float(KIB), "KiB"), (1.0, "B"))
 _COUNTS = ((1e9, "G"), (1e6, "M"), (1e4, "k"), (1.0, ""))
-_STEPS = {Unit.SECONDS: _TIMES, Unit.BYTES: _SIZES, Unit.COUNT: _COUNTS, Unit.SHARE: ((0.01, "%"),)}
+_STEPS = {Unit.SECONDS: _TIMES, Unit.BYTES: _SIZES, Unit.COUNT: _COUNTS, Unit.SHARE: ((1.0, ""), (0.01, "%"))}
 
 
 def scale(largest: float, unit: Unit) -> tuple[float, str]:
     """What to divide by so that the largest of several values reads well, and the name of that unit."""
-    steps = _STEPS[unit]
-    least, name = next((step for step in steps if abs(largest) >= step[0]), steps[0] if not largest else steps[-1])
+    steps = [step for step in _STEPS[unit] if largest or step[0] == 1.0]
+    least, name = next((step for step in steps if abs(largest) >= step[0]), steps[-1])
     return (1e3 if name == "k" else least), name
 
 
@@ -171,6 +172,14 @@ def ratio(comparison: Comparison) -> str:
 # Sentences
 
 
+def title(record: RunRecord) -> str:
+    """What was compared, under what: the run's label where it has one."""
+    plan = record.plan
+    compared = listing([choice.label for choice in plan.filesystems])
+    names = f"{compared}: {listing([choice.name for choice in plan.workloads])}"
+    return f"{plan.label} · {names}" if plan.label else names
+
+
 def verdict_sentences(record: RunRecord, analysis: Analysis) -> tuple[str, ...]:
     """What is sure, what is not, and how far: one sentence for each main comparison, after who is best."""
     if not analysis.blocks:
@@ -181,23 +190,32 @@ def verdict_sentences(record: RunRecord, analysis: Analysis) -> tuple[str, ...]:
     for declaration in record.declarations:
         for figure in declaration.main:
             found = _main_comparisons(analysis, declaration, figure)
+            early = [one for one in found if one.verdict is Verdict.TOO_FEW and one.ratio is not None]
             sentences.extend(_best(declaration, figure, found))
-            sentences.extend(_sentence(declaration, one, analysis.main_comparisons) for one in found)
-    return (*sentences, *_more_blocks(analysis))
+            sentences.extend(_so_far(declaration, early))
+            sentences.extend(
+                _sentence(declaration, one, analysis.main_comparisons) for one in found if one not in early
+            )
+    return tuple(sentences)
 
 
-def noise_sentences(record: RunRecord, analysis: Analysis) -> tuple[str, ...]:
-    """What the A/A pair says about the machine; nothing without one."""
-    sentences = []
+def certainty(record: RunRecord, analysis: Analysis) -> tuple[str, ...]:
+    """How sure the answer is, what more it would take, and what an A/A pair says about the machine."""
+    done = count(analysis.blocks, "complete block") if analysis.blocks else "No complete block"
+    outlook, until = analysis.outlook, record.plan.rule.until
+    aim = f"; ±{percent(until)} is asked for" if until and outlook.more_blocks and record.plan.rule.runs is None else ""
+    return (f"{done}{aim}. {outlook.text}", *_noise(record, analysis))
+
+
+def _noise(record: RunRecord, analysis: Analysis) -> Iterator[str]:
     for declaration in record.declarations:
         pairs = [one for one in analysis.comparisons if one.aa and one.main and one.workload == declaration.workload]
         told = [f"{_subject(declaration, one)} {ratio(one)}" for one in pairs if one.ratio is not None]
         if told:
-            sentences.append(
+            yield (
                 f"{record.plan.baseline} against itself under a blind name: {', '.join(told)}. "
                 "Differences of that size are this machine's noise."
             )
-    return tuple(sentences)
 
 
 def _main_comparisons(analysis: Analysis, declaration: Declaration, figure: Figure) -> list[Comparison]:
@@ -230,6 +248,17 @@ def _subject(declaration: Declaration, one: Comparison) -> str:
     return f"{one.workload} {title[:1].lower()}{title[1:]}"
 
 
+def _so_far(declaration: Declaration, early: Sequence[Comparison]) -> Iterator[str]:
+    """One sentence for all that have too few blocks for a verdict."""
+    if early:
+        noun = _NOUNS[metric(declaration, early[0].figure).unit]
+        told = ", ".join(f"{one.filesystem} {ratio(one)}" for one in early)
+        yield (
+            f"{_subject(declaration, early[0])}: too few blocks for a verdict ({BLOCKS_FOR_VERDICT} are needed); "
+            f"so far, × the {noun} of {early[0].baseline}: {told}."
+        )
+
+
 def _sentence(declaration: Declaration, one: Comparison, comparisons: int) -> str:
     of = metric(declaration, one.figure)
     measured = _measured(one, of, comparisons)
@@ -238,6 +267,8 @@ def _sentence(declaration: Declaration, one: Comparison, comparisons: int) -> st
 
 def _judgement(one: Comparison, of: Metric) -> str:
     mine, base = one.filesystem, one.baseline
+    if one.ratio is None and one.interval is None:
+        return f"cannot compare {mine} with {base}"
     less, more = sides(of)
     better, worse = (less, more) if of.direction is Direction.LOWER else (more, less)
     return {
@@ -245,7 +276,7 @@ def _judgement(one: Comparison, of: Metric) -> str:
         Verdict.SLOWER: f"{mine} is {worse} than {base}",
         Verdict.SAME: f"{mine} and {base} are the same within {percent(MARGIN)}",
         Verdict.CANNOT_TELL: f"cannot tell {mine} from {base}",
-        Verdict.TOO_FEW: f"too few blocks to judge {mine} ({BLOCKS_FOR_VERDICT} are needed)",
+        Verdict.TOO_FEW: f"too few blocks to judge {mine}",
         None: f"{mine} against {base}",
     }[one.verdict]
 
@@ -270,11 +301,3 @@ def _measured(one: Comparison, of: Metric, comparisons: int) -> str:
 
 
 _NOUNS = {Unit.SECONDS: "time", Unit.BYTES: "bytes", Unit.COUNT: "count", Unit.SHARE: "share"}
-
-
-def _more_blocks(analysis: Analysis) -> Iterator[str]:
-    open_ones = any(one.verdict is Verdict.CANNOT_TELL for one in analysis.comparisons)
-    more = analysis.outlook.more_blocks
-    if open_ones and more:
-        low, high = max(more // 2, 1), 2 * more
-        yield f"About {count(more, 'more block')} ({low} to {high}) would narrow every interval to what was asked for."

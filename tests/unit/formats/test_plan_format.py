@@ -50,7 +50,7 @@ def wish_of(plan: Plan) -> Wish:
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(plans())
 def test_any_plan_is_read_as_it_was_written(tmp_path_factory: pytest.TempPathFactory, plan: Plan) -> None:
     path = tmp_path_factory.getbasetemp() / "plan.toml"
