@@ -131,6 +131,7 @@ def family(
     filesystems: int = 2,
     effect: float = 0.0,
     inflation: float = 1.0,
+    estimator: Estimator = estimate,
 ) -> Family:
     """`figures` independent figures of each filesystem; the first comparison is truly `effect` slower."""
     unadjusted: list[Mask] = []
@@ -139,7 +140,7 @@ def family(
         drawn = [noise.log_ratios(dice, part, filesystems, blocks) for _ in range(figures)]
         ratios = np.concatenate(drawn, axis=1)
         ratios[:, 0] += np.log1p(effect)
-        found = estimate(ratios, inflation)
+        found = estimator(ratios, inflation)
         p = found.p()
         unadjusted.append(np.asarray(p <= ALPHA))
         called.append(calls_different(found, holm.adjust(p)))
