@@ -21,12 +21,14 @@ MOST_TRIALS = 300
 
 @dataclass(frozen=True)
 class Head:
-    """A column: its title, the unit that its values are in and what that is in SI, and the metric."""
+    """A column: its title, the unit that its values are in and what that is in SI, the metric, and whether it is
+    tested for a verdict."""
 
     title: str
     unit: str
     divisor: float
-    about: str
+    metric: str
+    main: bool
 
 
 @dataclass(frozen=True)
@@ -94,8 +96,7 @@ _DAGGER = "†"
 def _head(findings: Findings, column: Column) -> Head:
     means = [mean for label in findings.labels if (mean := findings.mean(label, column.figure)) is not None]
     divisor, unit = words.scale(max(means, default=1.0), findings.metric(column.figure).unit)
-    main = " · main" if column.figure in findings.declaration.main else ""
-    return Head(column.title, unit, divisor, f"{column.figure.metric}{main}")
+    return Head(column.title, unit, divisor, column.figure.metric, column.figure in findings.declaration.main)
 
 
 def _about(findings: Findings, label: str, aa: bool) -> str:
@@ -125,13 +126,20 @@ def _cell(findings: Findings, label: str, figure: Figure, divisor: float, best: 
     metric = findings.metric(figure)
     leaning = words.Leaning.NEITHER if comparison is None else words.leaning(comparison, metric)
     return Cell(
-        value=words.cell(summary, metric.unit, divisor),
+        value=_value(summary, divisor),
         lines=tuple(_small(summary, comparison)),
         said="" if comparison is None else _said(comparison, metric, leaning),
         tint="" if leaning is words.Leaning.NEITHER else leaning.value,
         best=best,
         note=_note(notes, _reason(summary, comparison)),
     )
+
+
+def _value(summary: Summary, divisor: float) -> str:
+    """`>194` where the mean is a lower bound, as published pages have it."""
+    if summary.geometric_mean is None:
+        return "–"
+    return f"{'>' if summary.bounds else ''}{words.number(summary.geometric_mean / divisor)}"
 
 
 def _small(summary: Summary, comparison: Comparison | None) -> list[str]:

@@ -137,7 +137,7 @@ def _ratio_row(findings: Findings, label: str, figure: Figure, points: list[Poin
     colour = _COLOURS[words.leaning(comparison, findings.metric(figure))]
     bars = [
         (interval, thick)
-        for interval, thick in ((comparison.adjusted, 1.2), (comparison.interval, 4.0))
+        for interval, thick in ((comparison.adjusted, 1.2), (comparison.interval, 3.0))
         if interval is not None
     ]
     spans = tuple(_span(interval, axis, thick, colour) for interval, thick in bars)

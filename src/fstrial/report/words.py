@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from enum import Enum
 
 from fstrial.base.units import GIB, KIB, MIB
@@ -15,6 +16,7 @@ from fstrial.stats.words import listing, percent
 
 __all__ = [
     "Leaning",
+    "Said",
     "amount",
     "cell",
     "certainty",
@@ -32,6 +34,7 @@ __all__ = [
     "span",
     "title",
     "verdict_sentences",
+    "verdicts",
 ]
 
 # Numbers
@@ -139,16 +142,14 @@ _BY_VERDICT = {Verdict.FASTER: Leaning.BETTER, Verdict.SLOWER: Leaning.WORSE}
 def cell(summary: Summary, unit: Unit, divisor: float | None = None) -> str:
     """`4.21 s`; `> 194 s, 2 of 5 failed` for a lower bound; `–` where there is no value.
 
-    With a `divisor` only the number: the unit is in the heading.
+    With a `divisor` only the number, `4.21` or `>194`: the unit is in the heading.
     """
     mean = summary.geometric_mean
     if mean is None:
         return "–"
-    text = amount(mean, unit) if divisor is None else number(mean / divisor)
     if divisor is not None:
-        return f">{text}" if summary.bounds else text
-    if summary.bounds:
-        text = f"> {text}"
+        return f"{'>' if summary.bounds else ''}{number(mean / divisor)}"
+    text = f"{'> ' if summary.bounds else ''}{amount(mean, unit)}"
     return f"{text}, {summary.failed} of {summary.runs} failed" if summary.failed else text
 
 
@@ -182,21 +183,45 @@ def title(record: RunRecord) -> str:
 
 def verdict_sentences(record: RunRecord, analysis: Analysis) -> tuple[str, ...]:
     """What is sure, what is not, and how far: one sentence for each main comparison, after who is best."""
+    return tuple(
+        f"{one.subject}: {text}" if one.subject else text
+        for one in verdicts(record, analysis)
+        for text in (*one.best, *one.others)
+    )
+
+
+@dataclass(frozen=True)
+class Said:
+    """What is said of one main figure: who is best, where that is certain, and each filesystem's comparison.
+
+    Without a subject: why there is nothing to say.
+    """
+
+    subject: str
+    best: tuple[str, ...]
+    others: tuple[str, ...]
+
+
+def verdicts(record: RunRecord, analysis: Analysis) -> tuple[Said, ...]:
+    """The verdicts by main figure, for a page that sets them apart."""
     if not analysis.blocks:
-        return ("No block is complete yet: there is nothing to compare.",)
+        return (Said("", ("No block is complete yet: there is nothing to compare.",), ()),)
     if len(record.plan.candidates()) == 1:
-        return (f"{record.plan.baseline} ran alone: there is nothing to compare it with.",)
-    sentences: list[str] = []
-    for declaration in record.declarations:
-        for figure in declaration.main:
-            found = _main_comparisons(analysis, declaration, figure)
-            early = [one for one in found if one.verdict is Verdict.TOO_FEW and one.ratio is not None]
-            sentences.extend(_best(declaration, figure, found))
-            sentences.extend(_so_far(declaration, early))
-            sentences.extend(
-                _sentence(declaration, one, analysis.main_comparisons) for one in found if one not in early
-            )
-    return tuple(sentences)
+        return (Said("", (f"{record.plan.baseline} ran alone: there is nothing to compare it with.",), ()),)
+    return tuple(
+        _said(declaration, figure, analysis) for declaration in record.declarations for figure in declaration.main
+    )
+
+
+def _said(declaration: Declaration, figure: Figure, analysis: Analysis) -> Said:
+    found = _main_comparisons(analysis, declaration, figure)
+    early = [one for one in found if one.verdict is Verdict.TOO_FEW and one.ratio is not None]
+    later = (_sentence(declaration, one, analysis.main_comparisons) for one in found if one not in early)
+    return Said(
+        _subject(declaration, figure),
+        tuple(_best(declaration, figure, found)),
+        (*_so_far(declaration, early), *later),
+    )
 
 
 def certainty(record: RunRecord, analysis: Analysis) -> tuple[str, ...]:
@@ -210,7 +235,7 @@ def certainty(record: RunRecord, analysis: Analysis) -> tuple[str, ...]:
 def _noise(record: RunRecord, analysis: Analysis) -> Iterator[str]:
     for declaration in record.declarations:
         pairs = [one for one in analysis.comparisons if one.aa and one.main and one.workload == declaration.workload]
-        told = [f"{_subject(declaration, one)} {ratio(one)}" for one in pairs if one.ratio is not None]
+        told = [f"{_subject(declaration, one.figure)} {ratio(one)}" for one in pairs if one.ratio is not None]
         if told:
             yield (
                 f"{record.plan.baseline} against itself under a blind name: {', '.join(told)}. "
@@ -240,12 +265,12 @@ def _best(declaration: Declaration, figure: Figure, found: Sequence[Comparison])
         name = winners[0]
     if name:
         word = "fastest" if metric(declaration, figure).unit is Unit.SECONDS else "best"
-        yield f"{_subject(declaration, found[0])}: {name} is the {word} of {len(found) + 1}."
+        yield f"{name} is the {word} of {len(found) + 1}."
 
 
-def _subject(declaration: Declaration, one: Comparison) -> str:
-    title = figure_title(declaration, one.figure)
-    return f"{one.workload} {title[:1].lower()}{title[1:]}"
+def _subject(declaration: Declaration, figure: Figure) -> str:
+    title = figure_title(declaration, figure)
+    return f"{declaration.workload} {title[:1].lower()}{title[1:]}"
 
 
 def _so_far(declaration: Declaration, early: Sequence[Comparison]) -> Iterator[str]:
@@ -254,7 +279,7 @@ def _so_far(declaration: Declaration, early: Sequence[Comparison]) -> Iterator[s
         noun = _NOUNS[metric(declaration, early[0].figure).unit]
         told = ", ".join(f"{one.filesystem} {ratio(one)}" for one in early)
         yield (
-            f"{_subject(declaration, early[0])}: too few blocks for a verdict ({BLOCKS_FOR_VERDICT} are needed); "
+            f"too few blocks for a verdict ({BLOCKS_FOR_VERDICT} are needed); "
             f"so far, × the {noun} of {early[0].baseline}: {told}."
         )
 
@@ -262,7 +287,7 @@ def _so_far(declaration: Declaration, early: Sequence[Comparison]) -> Iterator[s
 def _sentence(declaration: Declaration, one: Comparison, comparisons: int) -> str:
     of = metric(declaration, one.figure)
     measured = _measured(one, of, comparisons)
-    return f"{_subject(declaration, one)}: {_judgement(one, of)}{': ' if measured else ''}{measured}."
+    return f"{_judgement(one, of)}{': ' if measured else ''}{measured}."
 
 
 def _judgement(one: Comparison, of: Metric) -> str:
