@@ -15,19 +15,12 @@ from fstrial.model.metric import Figure
 from fstrial.model.record import RunRecord
 from fstrial.report import words
 from fstrial.report._findings import Findings
-from fstrial.report._results import Cell, results
+from fstrial.report._results import Cell, Head, results
 from fstrial.stats.series import tables
 
-__all__ = ["BETTER", "SAME", "WORSE", "Grid", "Heading", "Line", "Place", "below", "grids", "legend"]
+__all__ = ["BETTER", "SAME", "WORSE", "Grid", "Line", "Place", "below", "grids", "legend"]
 
 BETTER, WORSE, SAME = "▲", "▼", "="
-
-
-@dataclass(frozen=True)
-class Heading:
-    title: str
-    unit: str
-    main: bool
 
 
 @dataclass(frozen=True)
@@ -54,7 +47,7 @@ class Grid:
 
     workload: str
     about: str
-    headings: tuple[Heading, ...]
+    heads: tuple[Head, ...]
     lines: tuple[Line, ...]
     notes: tuple[str, ...]
 
@@ -66,9 +59,9 @@ def grids(record: RunRecord, analysis: Analysis) -> Iterator[Grid]:
         yield _grid(Findings(table, analysis, record.plan.baseline))
 
 
-def below(heading: Heading) -> str:
-    """What stands below a heading's title."""
-    return " ".join(part for part in (heading.unit, "• main" if heading.main else "") if part)
+def below(head: Head) -> str:
+    """What stands below a column's title."""
+    return " ".join(part for part in (head.unit, "• main" if head.main else "") if part)
 
 
 def legend(baseline: str, best: str) -> str:
@@ -82,37 +75,18 @@ def legend(baseline: str, best: str) -> str:
 
 def _grid(findings: Findings) -> Grid:
     declaration, found = findings.declaration, results(findings)
-    figures = [column.figure for column in declaration.columns]
-    scales = [_scale(findings, figure) for figure in figures]
-    headings = (
-        Heading(column.title, unit, column.figure in declaration.main)
-        for column, (_, unit) in zip(declaration.columns, scales, strict=True)
-    )
     lines = []
     for line in found.lines:
-        columns = zip(figures, scales, line.cells, strict=True)
-        places = (_place(findings, line.label, figure, divisor, cell) for figure, (divisor, _), cell in columns)
+        cells = zip(declaration.columns, line.cells, strict=True)
+        places = (_place(findings, line.label, column.figure, cell) for column, cell in cells)
         lines.append(Line(line.label, line.about, tuple(places)))
-    return Grid(declaration.workload, declaration.about, tuple(headings), tuple(lines), found.notes)
+    return Grid(declaration.workload, declaration.about, found.heads, tuple(lines), found.notes)
 
 
-def _scale(findings: Findings, figure: Figure) -> tuple[float, str]:
-    """One unit for the whole column, by its largest value."""
-    means = [findings.mean(label, figure) or 0.0 for label in findings.labels]
-    return words.scale(max(means, default=0.0), findings.metric(figure).unit)
-
-
-def _place(findings: Findings, label: str, figure: Figure, divisor: float, cell: Cell) -> Place:
+def _place(findings: Findings, label: str, figure: Figure, cell: Cell) -> Place:
     summary, comparison = findings.summary(label, figure), findings.comparison(label, figure)
     lines = [*_ratio(comparison), *_failed(summary), *(["too short"] if summary.too_short else [])]
-    return Place(_value(summary, divisor), _mark(cell, comparison), tuple(lines), cell.best, cell.note)
-
-
-def _value(summary: Summary, divisor: float) -> str:
-    """`>194` where the mean is a lower bound, as published pages have it."""
-    if summary.geometric_mean is None:
-        return "–"
-    return f"{'>' if summary.bounds else ''}{words.number(summary.geometric_mean / divisor)}"
+    return Place(cell.value, _mark(cell, comparison), tuple(lines), cell.best, cell.note)
 
 
 def _mark(cell: Cell, comparison: Comparison | None) -> str:

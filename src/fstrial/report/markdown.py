@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from fstrial.model.analysis import Analysis
 from fstrial.model.record import RunRecord
 from fstrial.report import _closing, _grid, words
+from fstrial.report._results import Head
 
 __all__ = ["render"]
 
@@ -43,8 +44,8 @@ def _section(title: str, sentences: Iterable[str]) -> Iterator[str]:
 
 def _table(grid: _grid.Grid) -> Iterator[str]:
     yield from ("", f"## {_plain(grid.workload)}", "", _plain(grid.about), "")
-    yield _row(("", *(_heading(one) for one in grid.headings)))
-    yield _row(("---", *("---:" for _ in grid.headings)))
+    yield _row(("", *(_heading(one) for one in grid.heads)))
+    yield _row(("---", *("---:" for _ in grid.heads)))
     for line in grid.lines:
         about = f"<br>{_plain(line.about)}" if line.about else ""
         yield _row((f"**{_plain(line.label)}**{about}", *(_cell(place) for place in line.places)))
@@ -58,8 +59,8 @@ def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _heading(heading: _grid.Heading) -> str:
-    return f"{_plain(heading.title)}<br>{_grid.below(heading)}"
+def _heading(head: Head) -> str:
+    return f"{_plain(head.title)}<br>{_grid.below(head)}"
 
 
 def _cell(place: _grid.Place) -> str:

@@ -17,6 +17,7 @@ from rich.text import Text
 from fstrial.model.analysis import Analysis
 from fstrial.model.record import RunRecord
 from fstrial.report import _closing, _grid, words
+from fstrial.report._results import Head
 
 __all__ = ["render"]
 
@@ -36,27 +37,38 @@ def render(record: RunRecord, analysis: Analysis, console: Console) -> None:
     if analysis.comparisons:
         best = "underlined" if console.is_terminal else "with *"
         _print(console, Text(_grid.legend(record.plan.baseline, best), style="dim"))
-    _section(console, "Verdict", [_coloured(one) for one in words.verdict_sentences(record, analysis)], "•")
-    _section(console, "How sure", [Text(one) for one in words.certainty(record, analysis)], "•")
-    _section(
-        console, "To know before quoting this", [Text(one) for one in _closing.notices(record, analysis)], "!", "yellow"
-    )
+    _verdicts_on(console, record, analysis)
+    _section(console, "How sure", words.certainty(record, analysis))
+    _section(console, "To know before quoting this", _closing.notices(record, analysis), "!", "yellow")
     facts = (_closing.ending(record), _closing.cost(record), _closing.system(record))
-    _section(console, f"Run {record.id}", [Text(one) for one in facts], "•")
+    _section(console, f"Run {record.id}", facts)
 
 
 def _print(console: Console, text: Text) -> None:
     console.print(text, width=min(console.width, _READABLE), highlight=False)
 
 
-def _section(console: Console, title: str, sentences: Sequence[Text], bullet: str, style: str = "dim") -> None:
-    if not sentences:
-        return
+def _verdicts_on(console: Console, record: RunRecord, analysis: Analysis) -> None:
+    """What is said of each main figure, its name once above."""
     console.print()
-    _print(console, Text(title, style="bold"))
+    _print(console, Text("Verdict", style="bold"))
+    for said in words.verdicts(record, analysis):
+        subject = f"{said.subject}: " if said.best else said.subject
+        _print(console, Text.assemble(" ", (subject if said.subject else "", "bold"), _coloured(" ".join(said.best))))
+        _points(console, [_coloured(sentence) for sentence in said.others], "  •", "dim")
+
+
+def _section(console: Console, title: str, sentences: Sequence[str], bullet: str = "•", style: str = "dim") -> None:
+    if sentences:
+        console.print()
+        _print(console, Text(title, style="bold"))
+        _points(console, [Text(sentence) for sentence in sentences], f" {bullet}", style)
+
+
+def _points(console: Console, sentences: Sequence[Text], bullet: str, style: str) -> None:
     points = Table.grid(padding=(0, 1))
     for sentence in sentences:
-        points.add_row(Text(f" {bullet}", style=style), sentence)
+        points.add_row(Text(bullet, style=style), sentence)
     console.print(points, width=min(console.width, _READABLE), highlight=False)
 
 
@@ -85,16 +97,16 @@ def _grid_on(console: Console, grid: _grid.Grid) -> None:
 
 def _split(grid: _grid.Grid, width: int) -> list[list[int]]:
     """The columns of each table that fits into that width: as few tables as will do, about equally wide."""
-    tables = len(_packed(grid, width, len(grid.headings)))
-    return _packed(grid, width, math.ceil(len(grid.headings) / max(tables, 1)))
+    tables = len(_packed(grid, width, len(grid.heads)))
+    return _packed(grid, width, math.ceil(len(grid.heads) / max(tables, 1)))
 
 
 def _packed(grid: _grid.Grid, width: int, most: int) -> list[list[int]]:
     """At most `most` columns a table, and at least one however narrow the window is."""
     tables: list[list[int]] = []
     room = 0
-    for index, heading in enumerate(grid.headings):
-        need = 1 + max(cell_len(text) for text in _texts(grid, index, heading))
+    for index, head in enumerate(grid.heads):
+        need = 1 + max(cell_len(text) for text in _texts(grid, index, head))
         if not tables or need > room or len(tables[-1]) == most:
             tables.append([])
             room = width - _label_width(grid)
@@ -108,8 +120,8 @@ def _label_width(grid: _grid.Grid) -> int:
     return min(longest, _WIDEST_LABEL)
 
 
-def _texts(grid: _grid.Grid, index: int, heading: _grid.Heading) -> Iterable[str]:
-    yield from (heading.title, _grid.below(heading))
+def _texts(grid: _grid.Grid, index: int, head: Head) -> Iterable[str]:
+    yield from (head.title, _grid.below(head))
     for line in grid.lines:
         place = line.places[index]
         yield _first(place, marks_best=True)
@@ -120,9 +132,9 @@ def _table(grid: _grid.Grid, columns: Sequence[int], marks_best: bool) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=0, leading=1, show_edge=False, header_style="")
     table.add_column("", width=_label_width(grid), overflow="fold")
     for index in columns:
-        heading = grid.headings[index]
-        named = Text(heading.title, style="bold" if heading.main else "")
-        table.add_column(Text.assemble(named, "\n", (_grid.below(heading), "dim")), justify="right", no_wrap=True)
+        head = grid.heads[index]
+        named = Text(head.title, style="bold" if head.main else "")
+        table.add_column(Text.assemble(named, "\n", (_grid.below(head), "dim")), justify="right", no_wrap=True)
     for line in grid.lines:
         label = Text.assemble((line.label, "bold"), *([("\n" + line.about, "dim")] if line.about else []))
         table.add_row(label, *(_cell(line.places[index], marks_best) for index in columns))
