@@ -12,6 +12,7 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -104,7 +105,7 @@ def _add(store: Path, key: str, make: Callable[[Path], Staged]) -> Kept:
         os.close(descriptor)
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    return Kept(Staged(folder / _TREE, made.manifest, made.gzip_ratio, made.left_out), descriptor)
+    return Kept(replace(made, root=folder / _TREE), descriptor)
 
 
 def _unfinished(store: Path) -> tuple[Path, int]:
@@ -133,13 +134,12 @@ def _used_at(folder: Path) -> float:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a folder that nobody uses; leave it when somebody does."""
+    """Remove a folder that nobody uses, under a name that no half of it can be found by; else leave it."""
     descriptor = _lock(folder, fcntl.LOCK_EX)
     if descriptor is None:
         return
     try:
-        doomed = folder.with_name(f"{_UNFINISHED}{folder.name}-{os.getpid()}")
-        folder.rename(doomed)
+        doomed = folder.rename(tempfile.mkdtemp(prefix=_UNFINISHED, dir=folder.parent))
         shutil.rmtree(doomed, ignore_errors=True)
     finally:
         os.close(descriptor)

@@ -80,8 +80,8 @@ def _round_down(value: float) -> float:
 
 
 def describe(left_out: Mapping[str, int]) -> str:
-    """`3 symbolic links, 1 hard links`: most frequent first."""
-    return ", ".join(f"{number} {reason}" for reason, number in sorted(left_out.items(), key=lambda one: -one[1]))
+    """`symbolic links (29), devices (1)`: most frequent first."""
+    return ", ".join(f"{reason} ({number})" for reason, number in sorted(left_out.items(), key=lambda one: -one[1]))
 
 
 def survey(source: Source, wanted_bytes: int) -> Survey:
@@ -90,13 +90,13 @@ def survey(source: Source, wanted_bytes: int) -> Survey:
     folders: set[str] = set()
     files = size_bytes = largest = longest = 0
     for member in take(source, wanted_bytes, Counter()):
-        folder, _, name = member.path.rpartition("/")
+        folder = member.path.rpartition("/")[0]
         if folder and folder not in folders:
             folders.update(folders_of(member.path))
         key.update(f"{member.path}\0{member.size}\0{member.stamp}\0".encode())
         files += 1
         size_bytes += member.size
         largest = max(largest, member.size)
-        longest = max(longest, len(name.encode()))
+        longest = max(longest, *(len(name.encode()) for name in member.path.split("/")))
     tally = Tally(files, len(folders), size_bytes)
     return Survey(tally, largest, longest, key.hexdigest())

@@ -12,7 +12,7 @@ from fstrial.trees.manifest import FileEntry, Manifest, digester
 from fstrial.trees.member import Member, Source
 from fstrial.trees.share import take
 
-__all__ = ["Staged", "read_through", "stage"]
+__all__ = ["Staged", "read_through", "stage_tree"]
 
 _SAMPLE_BYTES = 4 * 1024 * 1024
 _PART_BYTES = 128 * 1024
@@ -28,7 +28,7 @@ class Staged:
     left_out: dict[str, int]
 
 
-def stage(source: Source, wanted_bytes: int, root: Path) -> Staged:
+def stage_tree(source: Source, wanted_bytes: int, root: Path) -> Staged:
     """Write the share to `root`, which is made. Raises what `take` raises, or MachineError when it does not fit."""
     left_out: Counter[str] = Counter()
     sample = _Sample(wanted_bytes)

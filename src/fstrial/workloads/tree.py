@@ -24,7 +24,7 @@ from fstrial.trees.kept import Kept, keep
 from fstrial.trees.member import Source
 from fstrial.trees.share import Survey, describe, share_bytes, survey
 from fstrial.trees.sources import source_of
-from fstrial.trees.staging import Staged, read_through, stage
+from fstrial.trees.staging import Staged, read_through, stage_tree
 from fstrial.workloads._tree_figures import ARCHIVE_BYTES, declaration
 from fstrial.workloads.contract import Bench, Key, Needs, Phase, PhaseFailed, Stage, Workload, WrongContent
 
@@ -123,21 +123,21 @@ class Load(Workload):
     def requires(self) -> tuple[str, ...]:
         return ("cp", "du", "tar", "gzip", "rm")
 
-    def prepare(self, place: Stage) -> tuple[str, ...]:
+    def prepare(self, stage: Stage) -> tuple[str, ...]:
         cold = self.value("cache") is Cache.COLD
-        if cold and not place.may_drop:
+        if cold and not stage.may_drop:
             raise MissingRequirement(
                 "tree.cache=cold needs root: caches cannot be dropped otherwise", "use --set tree.cache=warm"
             )
-        folder = None if cold else place.memory
+        folder = None if cold else stage.memory
         if folder is not None and _holds(folder, self._wanted_bytes):
             root = folder / f"source-{len(list(folder.iterdir())) + 1}" / _NAME
-            self._staged = stage(self._source, self._wanted_bytes, root)
+            self._staged = stage_tree(self._source, self._wanted_bytes, root)
             return (*self._facts(self._staged), "the source is staged in memory and read before every copy")
         self._kept = keep(
-            place.folder / "trees",
+            stage.folder / "trees",
             self._survey.key,
-            lambda root: stage(self._source, self._wanted_bytes, root),
+            lambda root: stage_tree(self._source, self._wanted_bytes, root),
         )
         self._staged = self._kept.staged
         how = "dropped from memory" if cold else "read into memory"

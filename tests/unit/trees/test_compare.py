@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from fstrial.trees.compare import DifferenceKind, first_difference, miscount, tally_of
 from fstrial.trees.folders import Folder
 from fstrial.trees.manifest import FileEntry, Manifest, Tally
-from fstrial.trees.staging import Staged, stage
+from fstrial.trees.staging import Staged, stage_tree
 
 LARGE = bytes(range(256)) * 10_000  # 2.56 MB: more than two pieces
 
@@ -31,7 +31,7 @@ def staged(tmp_path: Path) -> Staged:
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         (source / name).write_bytes(content)
     (source / "z/last").write_bytes(b"x")
-    return stage(Folder(source), len(LARGE) + 19, tmp_path / "staged" / "tree")
+    return stage_tree(Folder(source), len(LARGE) + 19, tmp_path / "staged" / "tree")
 
 
 @pytest.fixture

@@ -12,16 +12,16 @@ from fstrial.trees.generated import Generated
 from fstrial.trees.language import text
 from fstrial.trees.member import Member
 from fstrial.trees.share import share_bytes, survey
-from fstrial.trees.staging import Staged, stage
+from fstrial.trees.staging import Staged, stage_tree
 
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Staged:
-    return stage(Generated(), share_bytes(0.05), tmp_path_factory.mktemp("generated") / "tree")
+    return stage_tree(Generated(), share_bytes(0.05), tmp_path_factory.mktemp("generated") / "tree")
 
 
 def test_two_of_them_are_equal(tmp_path: Path) -> None:
-    one, other = (stage(Generated(), 1_000_000, tmp_path / name) for name in ("one", "other"))
+    one, other = (stage_tree(Generated(), 1_000_000, tmp_path / name) for name in ("one", "other"))
     assert one.manifest == other.manifest
 
 

@@ -13,7 +13,7 @@ import pytest
 from fstrial.base.errors import MachineError, UsageError
 from fstrial.trees.folders import Folder
 from fstrial.trees.kept import Kept, keep
-from fstrial.trees.staging import Staged, read_through, stage
+from fstrial.trees.staging import Staged, read_through, stage_tree
 
 
 class Maker:
@@ -25,7 +25,7 @@ class Maker:
 
     def __call__(self, root: Path) -> Staged:
         self.made += 1
-        return stage(Folder(self.source), 10, root)
+        return stage_tree(Folder(self.source), 10, root)
 
 
 @pytest.fixture
@@ -148,4 +148,4 @@ def test_a_tree_that_does_not_fit_says_so(tmp_path: Path, make: Maker, monkeypat
 
     monkeypatch.setattr(Path, "open", full)
     with pytest.raises(MachineError, match="No space left on device"):
-        stage(Folder(make.source), 10, tmp_path / "tree")
+        stage_tree(Folder(make.source), 10, tmp_path / "tree")
