@@ -44,7 +44,6 @@ def declaration(about: str, sync: SyncPolicy) -> Declaration:
         metrics=_METRICS,
         columns=(
             *(Column(title, figures[name]) for name, title in titles.items()),
-            Column("Unmount", Figure("unmount", "elapsed_s")),
             Column("Total", total),
         ),
         main=main,

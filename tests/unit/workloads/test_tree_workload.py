@@ -278,7 +278,7 @@ def test_needs_hold_three_copies_and_the_archive() -> None:
 def test_the_declaration_holds_together(sync: SyncPolicy) -> None:
     declared = load().declare(sync)
     metrics = {metric.name for metric in declared.metrics}
-    phases = {phase.name for phase in declared.phases} | {TOTAL, "unmount"}
+    phases = {phase.name for phase in declared.phases} | {TOTAL}
     figures = [
         *declared.main,
         *(column.figure for column in declared.columns),
@@ -288,7 +288,7 @@ def test_the_declaration_holds_together(sync: SyncPolicy) -> None:
     assert {figure.phase for figure in figures} <= phases
     assert [phase.name for phase in declared.phases] == NAMES
     assert [column.title for column in declared.columns] == [
-        "Copy in", "Disk usage", "Copy within", "tar -czf", "tar -xzf", "Delete all", "Unmount", "Total"
+        "Copy in", "Disk usage", "Copy within", "tar -czf", "tar -xzf", "Delete all", "Total"
     ]  # fmt: skip
     assert {chart.kind for chart in declared.charts} == set(ChartKind)
 
