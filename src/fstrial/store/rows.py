@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from typing import Any
 
 import msgspec
@@ -85,15 +84,15 @@ def _trial_row(run_id: int, record: TrialRecord) -> dict[str, Any]:
         "wrong_content": result.wrong_content,
         "started_at": result.started_at,
         "elapsed_s": result.elapsed_s,
-        "record": zlib.compress(_encode(record), 1),
+        "record": _encode(record).decode(),
     }
 
 
-def record_of(run_id: int, number: int, packed: bytes) -> TrialRecord:
+def record_of(run_id: int, number: int, text: str) -> TrialRecord:
     """The whole trial. Raises DataError when its record is damaged."""
     try:
-        return _decode(zlib.decompress(packed))
-    except (zlib.error, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        return _decode(text)
+    except msgspec.MsgspecError as error:
         raise DataError(
             f"run {run_id}: trial {number} is damaged in the store: {error}",
             "`fstrial delete` removes the run; a copy of the store from before may still have it",

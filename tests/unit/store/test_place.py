@@ -93,7 +93,7 @@ def test_a_store_with_overwritten_pages_is_an_error_that_names_it(full: Path) ->
 def test_damage_inside_a_record_names_the_run(full: Path, column: str) -> None:
     table, name = column.split(".")
     with sqlite3.connect(full) as database:
-        database.execute(f"UPDATE {table} SET {name} = X'00' WHERE id = 1")
+        database.execute(f"UPDATE {table} SET {name} = 'x' WHERE id = 1")
     with pytest.raises(DataError, match=r"run 1.* is damaged in the store"), Store.open(str(full)) as store:
         store.load(1)
 

@@ -63,7 +63,7 @@ def upgrade() -> None:
         sa.Column("wrong_content", sa.Text, nullable=False),
         sa.Column("started_at", sa.Double, nullable=False),
         sa.Column("elapsed_s", sa.Double, nullable=False),
-        sa.Column("record", sa.LargeBinary, nullable=False),
+        sa.Column("record", sa.Text, nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_trials"),
         sa.ForeignKeyConstraint(["run_id"], ["runs.id"], name="fk_trials_run_id", ondelete="CASCADE"),
         sa.UniqueConstraint("run_id", "number", name="uq_trials_run_id_number"),
