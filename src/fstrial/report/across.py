@@ -12,6 +12,7 @@ from fstrial.model.analysis import Comparison, Verdict
 from fstrial.model.declaration import Declaration
 from fstrial.model.record import RunRecord
 from fstrial.report import words
+from fstrial.report._grid import BETTER, WORSE
 from fstrial.stats.across import Across
 
 __all__ = ["render"]
@@ -70,7 +71,7 @@ def _cell(declaration: Declaration, one: Comparison | None) -> Text:
     leaning = words.leaning(one, words.metric(declaration, one.figure))
     style = {words.Leaning.BETTER: "green", words.Leaning.WORSE: "red", words.Leaning.NEITHER: ""}[leaning]
     interval = "" if one.interval is None else f"\n{words.span(one.interval, '–')}"
-    mark = {words.Leaning.BETTER: "▼ ", words.Leaning.WORSE: "▲ ", words.Leaning.NEITHER: ""}[leaning]
+    mark = {words.Leaning.BETTER: f"{BETTER} ", words.Leaning.WORSE: f"{WORSE} ", words.Leaning.NEITHER: ""}[leaning]
     return Text(f"{mark}{words.factor(one.ratio)} ×{interval}", style=style)
 
 

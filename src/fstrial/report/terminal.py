@@ -35,7 +35,7 @@ def render(record: RunRecord, analysis: Analysis, console: Console) -> None:
     for grid in _grid.grids(record, analysis):
         _grid_on(console, grid)
     if analysis.comparisons:
-        best = "underlined" if console.is_terminal else "with *"
+        best = "underlined" if console.is_terminal else "starred"
         _print(console, Text(_grid.legend(record.plan.baseline, best), style="dim"))
     _verdicts_on(console, record, analysis)
     _section(console, "How sure", words.certainty(record, analysis))
