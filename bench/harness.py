@@ -112,8 +112,7 @@ def start_up() -> None:
 
 def store() -> None:
     """Samples a second through the door that a session uses: one transaction a trial."""
-    from records import make_record
-
+    from fakes.records import make_record
     from fstrial.store.store import Store
 
     record = make_record(blocks=100)
@@ -132,10 +131,10 @@ def store() -> None:
 
 def report() -> None:
     """Ten thousand trials, from the store to the screen and to a page."""
-    from fstrial.formats.contract import formats
-    from records import make_record
     from rich.console import Console
 
+    from fakes.records import make_record
+    from fstrial.formats.contract import formats
     from fstrial.report import html, terminal
     from fstrial.stats.analysis import analyse
     from fstrial.store.store import Store
@@ -163,5 +162,5 @@ def report() -> None:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "fakes"))
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
     main()

@@ -1,15 +1,11 @@
-"""What all tests share: the fakes, the need for root, and skips that CI turns into failures."""
+"""What all tests share: the need for root, and skips that CI turns into failures."""
 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Generator
-from pathlib import Path
 
 import pytest
-
-sys.path[:0] = [str(Path(__file__).parent / folder) for folder in ("fakes", "harness")]
 
 
 @pytest.fixture

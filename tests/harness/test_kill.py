@@ -11,10 +11,10 @@ import time
 from pathlib import Path
 
 import pytest
-from leftovers import Machine, wait_until_clean
-from victim import workers_of
 
 from fstrial.store.store import Store
+from harness.leftovers import Machine, wait_until_clean
+from harness.victim import workers_of
 
 pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("need_root")]
 

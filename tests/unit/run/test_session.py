@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import msgspec
 import pytest
-from fake_host import FakeHost, lost
 
+from fakes.host import FakeHost, lost
 from fstrial.base.errors import MachineError
 from fstrial.model.declaration import Column, Declaration, PhaseTitle
 from fstrial.model.metric import Figure

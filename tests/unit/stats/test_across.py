@@ -6,8 +6,8 @@ import msgspec
 import numpy as np
 import pytest
 import scipy.stats
-from records import Fault, make_record
 
+from fakes.records import Fault, make_record
 from fstrial.model.analysis import Method, Verdict
 from fstrial.model.metric import Figure
 from fstrial.model.record import RunRecord
