@@ -38,25 +38,20 @@ def _parse(table: bytes) -> Iterator[Mount]:
 
 
 def mounts(proc: Path = Path("/proc")) -> tuple[Mount, ...]:
-    """Every mount of every namespace that some process here lives in, each namespace read once.
+    """Every mount of every namespace that some process here lives in and that we may look into, each read once.
 
-    Raises OSError when a table that is there cannot be read, ValueError or IndexError when one makes no sense: the
-    caller takes that as "in use".
+    A mount in a namespace that stays closed to us still holds its device exclusively, and is seen by that. Raises
+    OSError when a table that is there cannot be read, ValueError or IndexError when one makes no sense: the caller
+    takes that as "in use".
     """
     found: dict[Mount, None] = {}
     seen: set[str] = set()
     for folder in sorted(proc.glob("[0-9]*")):
         try:
             namespace = str((folder / "ns/mnt").readlink())
-            if namespace in seen:
-                continue
-            table = (folder / "mountinfo").read_bytes()
-        except (FileNotFoundError, ProcessLookupError):
-            continue  # that process has ended
-        except OSError:
-            if (folder / "mountinfo").exists():
-                raise
-            continue
+            table = (folder / "mountinfo").read_bytes() if namespace not in seen else b""
+        except (FileNotFoundError, ProcessLookupError, PermissionError):
+            continue  # that process has ended, or its namespace is closed to us
         seen.add(namespace)
         found.update(dict.fromkeys(_parse(table)))
     return tuple(found)

@@ -23,6 +23,7 @@ from fstrial.devices._mounts import mounts, unescape
 __all__ = ["CHECKS", "Reason", "Signature", "Suspect", "signatures", "suspect_of"]
 
 _PROBE_DEADLINE_S = 60.0
+_BTRFS_DEVICES = 0x10000 + 0x88  # num_devices of the superblock (include/uapi/linux/btrfs_tree.h)
 _NOTHING_FOUND = 2  # blkid(8), "EXIT STATUS"
 _AMBIVALENT = 8  # several filesystems at once: holds_more_than_a_filesystem tells
 
@@ -44,6 +45,11 @@ class Signature:
     usage: str
     uuid: str
     label: str
+
+    @property
+    def is_plain_filesystem(self) -> bool:
+        """libblkid's usage of a ZFS or VMFS member is "filesystem" too; its type says what it is."""
+        return self.usage == "filesystem" and not self.type.endswith("_member")
 
     def __str__(self) -> str:
         named = " ".join(
@@ -175,9 +181,22 @@ def holds_more_than_a_filesystem(suspect: Suspect) -> Iterator[Reason]:
             "it carries several signatures at once", ", ".join(map(str, found)), f"wipefs {suspect.path} shows them"
         )
     for one in found:
-        if one.usage != "filesystem" and len(kinds) == 1:
+        if len(kinds) == 1 and not one.is_plain_filesystem:
             yield Reason(f"it is part of something larger ({one.usage})", str(one), f"wipefs {suspect.path} shows it")
             return
+
+
+def part_of_a_btrfs(suspect: Suspect) -> Iterator[Reason]:
+    """A Btrfs over several devices shows the same UUID on each, and no holder while it is not mounted."""
+    if not any(one.type == "btrfs" for one in signatures(suspect.path)):
+        return
+    with suspect.path.open("rb") as device:
+        device.seek(_BTRFS_DEVICES)
+        count = int.from_bytes(device.read(8), "little")
+    if count != 1:
+        yield Reason(
+            f"it is one of the {count} devices of a Btrfs", "num_devices of its superblock", "btrfs filesystem show"
+        )
 
 
 CHECKS: tuple[Callable[[Suspect], Iterator[Reason]], ...] = (
@@ -190,6 +209,7 @@ CHECKS: tuple[Callable[[Suspect], Iterator[Reason]], ...] = (
     opened_exclusively,
     has_partitions,
     holds_more_than_a_filesystem,
+    part_of_a_btrfs,
 )
 """In the order in which a person wants to hear of them."""
 

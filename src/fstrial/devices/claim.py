@@ -42,7 +42,11 @@ _BUSY_DEADLINE_S = 5.0
 
 def superblock_uuid(path: Path) -> str:
     """The identity of the filesystem on a device, or an empty text where there is none."""
-    done = proc.run(("blkid", "--probe", "--match-tag", "UUID", "--output", "value", str(path)), deadline_s=60.0)
+    return _blkid("UUID", path)
+
+
+def _blkid(tag: str, path: Path) -> str:
+    done = proc.run(("blkid", "--probe", "--match-tag", tag, "--output", "value", str(path)), deadline_s=60.0)
     return done.stdout.strip()
 
 
@@ -210,12 +214,10 @@ def _named(word: str, suspect: Suspect) -> str:
 
 def _identities(suspect: Suspect) -> tuple[str, ...]:
     """The words by which its owner can give it up: a partition's own, not those of its disk."""
-    done = proc.run(
-        ("lsblk", "--nodeps", "--noheadings", "--raw", "--output", "SERIAL,WWN,PARTUUID", str(suspect.path)),
-        deadline_s=60.0,
-    )
-    told = [] if suspect.block.is_partition else [suspect.block.serial]
-    told += done.stdout.split() if not done.failed else []
+    if suspect.block.is_partition:
+        told = [_blkid("PART_ENTRY_UUID", suspect.path)]
+    else:
+        told = [suspect.block.serial, *_wwn(suspect.path)]
     told += [one.uuid for one in signatures(suspect.path)]
     told.append(
         f"diskseq:{suspect.block.sequence}" if suspect.block.sequence and not suspect.block.is_partition else ""
@@ -226,6 +228,12 @@ def _identities(suspect: Suspect) -> tuple[str, ...]:
             f"{suspect.path} has no serial, UUID or sequence number to be named by", "give the partition a PARTUUID"
         )
     return found
+
+
+def _wwn(path: Path) -> list[str]:
+    """World-wide name, where udev knows one."""
+    done = proc.run(("lsblk", "--nodeps", "--noheadings", "--raw", "--output", "WWN", str(path)), deadline_s=60.0)
+    return done.stdout.split() if not done.failed else []
 
 
 def _portrait(suspect: Suspect) -> str:
