@@ -178,19 +178,12 @@ def scripts(record: RunRecord) -> tuple[Script, ...]:
 
 
 def _script(one: TrialRecord) -> str:
-    lines: list[str] = []
-    phase = ""
-    for command in one.result.commands:
-        if command.phase != phase:
-            phase = command.phase
-            lines.append(f"# {phase}")
-        lines.append(_command(command))
-    return "\n".join(lines)
+    return "\n".join(line for command in one.result.commands for line in _lines(command))
 
 
-def _command(command: Command) -> str:
-    after = [format_duration(command.elapsed_s)]
-    if command.exit_status:
-        after.append(f"exit status {command.exit_status}")
-    said = "".join(f"\n#   {line}" for line in command.stderr.splitlines())
-    return f"{proc.paste(command.argv)}  # {', '.join(after)}{said}"
+def _lines(command: Command) -> Iterator[str]:
+    """The command, its phase and time behind it, and below it what it said."""
+    failed = f", exit status {command.exit_status}" if command.exit_status else ""
+    yield f"{proc.paste(command.argv)}  # {command.phase}, {format_duration(command.elapsed_s)}{failed}"
+    for said in command.stderr.splitlines():
+        yield f"#   {said}"
