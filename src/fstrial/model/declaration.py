@@ -46,7 +46,7 @@ class PhaseTitle(Struct, frozen=True):
 class Declaration(Struct, frozen=True):
     """A workload's phases in order, metrics, table shape, main figures (one to three, tested for a verdict), charts.
 
-    `about` says in a sentence or two what the workload did with these settings, `shows` each phase's command.
+    `about` says in a sentence or two what the workload did with these settings.
     """
 
     workload: str

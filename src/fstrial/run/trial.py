@@ -5,6 +5,7 @@ Everything that ran and everything that was measured is in the result, raw.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,6 +16,7 @@ import msgspec
 
 from fstrial.base import proc
 from fstrial.base.errors import FstrialError
+from fstrial.base.units import MIB
 from fstrial.devices.claim import superblock_uuid
 from fstrial.devices.contract import Attached, Held
 from fstrial.filesystems.contract import Filesystem, Health
@@ -41,6 +43,7 @@ __all__ = ["HARNESS_PHASES", "Venue", "run_trial"]
 
 HARNESS_PHASES = ("mkfs", "mount", "unmount", "fsck")
 _CHECK_DEADLINE_S = 3600.0
+_FULL_BELOW_BYTES = 4 * MIB
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,14 @@ def run_trial(trial: Trial, workload: Workload, venue: Venue, progress: Callable
     return result if course is None else course.complete(result)
 
 
+def _is_full(image: int | None) -> bool:
+    """Whether the image cannot grow any more: the filesystem on it then only sees I/O errors."""
+    if image is None:
+        return False
+    state = os.fstatvfs(image)
+    return state.f_bavail * state.f_frsize < _FULL_BELOW_BYTES
+
+
 def _nothing() -> None:
     pass
 
@@ -114,6 +125,8 @@ class _Course:
     def complete(self, result: TrialResult) -> TrialResult:
         """The result with all that happened on the course."""
         reason = self.reason or self.wrong_content or result.reason
+        if reason and _is_full(self.attached.image):
+            reason += f" (the disk that holds the image is full: {self.attached.facts.backing})"
         return msgspec.structs.replace(
             result,
             outcome=Outcome.FAILED if reason else Outcome.PASSED,
@@ -142,6 +155,7 @@ class _Course:
         if not isinstance(mounted, OnDevice):
             self._skip(HARNESS_PHASES[:2], "the folder is on a filesystem that is mounted already")
             mounted.take()
+            self.bench.read_statfs("at the start")
             try:
                 self._workload()
             finally:
