@@ -89,7 +89,8 @@ def _written(name: str, record: RunRecord, analysis: Analysis) -> bytes:
     if name == "html":
         from fstrial.report import html
 
-        return html.render(record, analysis, formats.load("json").write(record, analysis)).encode()
+        data, plan = (formats.load(other).write(record, analysis) for other in ("json", "plan"))
+        return html.render(record, analysis, data, plan.decode()).encode()
     if name == "markdown":
         from fstrial.report import markdown
 
