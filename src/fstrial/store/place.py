@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import URL, create_engine, event, exc, make_url
 
+from fstrial.base import proc
 from fstrial.base.errors import DataError, FstrialError, MachineError, MissingRequirement, UsageError
 
 if TYPE_CHECKING:
@@ -117,13 +118,15 @@ def _sqlite_error(error: sqlite3.Error, where: str) -> FstrialError:
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return DataError(
             f"the store {where} is locked: another process has been writing to it for over {_BUSY_MS // 1000} s",
-            f"wait for it, or find it with `fuser {where}`",
+            f"wait for it, or find it with `{proc.paste(('fuser', where))}`",
         )
-    if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+    if code == sqlite3.SQLITE_NOTADB:  # whatever file was named by mistake: no advice to move it
+        return DataError(f"{where} is no store of fstrial, or its first page is damaged", "name another with --store")
+    if code == sqlite3.SQLITE_CORRUPT:
         return DataError(
-            f"the store {where} is damaged or is no store of fstrial: {error}",
-            f"move it away (`mv {where} {where}.damaged`) and a new one is made, or name another with --store; "
-            f"`sqlite3 {where} .recover` may save its rows",
+            f"the store {where} is damaged: {error}",
+            "move it away, and its -wal and -shm files with it, and a new one is made; or name another with --store; "
+            f"`{proc.paste(('sqlite3', where, '.recover'))}` may save its rows",
         )
     if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
         return DataError(
