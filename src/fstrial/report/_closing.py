@@ -5,7 +5,7 @@ from __future__ import annotations
 from fstrial.base.units import format_duration, format_size
 from fstrial.model.analysis import Analysis
 from fstrial.model.record import RunRecord, RunState
-from fstrial.model.trial import DeviceFacts, NoteKind, Outcome, PhaseKind
+from fstrial.model.trial import DeviceFacts, NoteKind, Outcome, PhaseKind, TrialResult
 from fstrial.report import _machine, words
 from fstrial.stats.words import listing
 
@@ -49,22 +49,23 @@ def cost(record: RunRecord) -> str:
     if not record.trials:
         return "No trial has ended yet."
     spent_s = sum(one.result.elapsed_s for one in record.trials)
-    written = _written(record)
     parts = [f"{words.count(len(record.trials), 'trial')} in {format_duration(spent_s)}"]
-    if written is not None:
-        parts.append(f"{format_size(written)} written to the device")
+    written = [_written(one.result) for one in record.trials]
+    known = [size_bytes for size_bytes in written if size_bytes is not None]
+    if known:
+        least = "" if len(known) == len(written) else "at least "
+        parts.append(f"{least}{format_size(sum(known))} written to the device")
     checked = [one.trial.candidate.label for one in record.verifications() if one.result.outcome is Outcome.PASSED]
     if checked:
         parts.append(f"content checked after a remount on {listing(list(dict.fromkeys(checked)))}")
     return f"{'; '.join(parts)}."
 
 
-def _written(record: RunRecord) -> float | None:
-    """Bytes that devices took in all phases; None where no trial could tell."""
+def _written(result: TrialResult) -> float | None:
+    """Bytes that the device took in all phases; None where the trial cannot tell."""
     known = [
         sample.value
-        for one in record.trials
-        for phase in one.result.phases
+        for phase in result.phases
         if phase.kind is not PhaseKind.TOTAL
         and (sample := phase.sample("device_write_bytes")) is not None
         and sample.value is not None

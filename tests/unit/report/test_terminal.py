@@ -181,6 +181,12 @@ def test_bytes_written_are_those_of_all_phases_once() -> None:
     assert f"{written / 1024**2:.0f} MiB written to the device" in folded(printed(record))
 
 
+def test_what_a_lost_trial_wrote_is_not_counted_as_nothing() -> None:
+    lost = Fault("xfs", outcome=Outcome.LOST, reason="the worker fell silent")
+    text = folded(printed(make_record(("ext4", "xfs"), blocks=1, faults=(lost,))))
+    assert re.search(r"; at least [\d.]+ MiB written to the device", text)
+
+
 @pytest.mark.parametrize(
     ("state", "reason", "says"),
     [
