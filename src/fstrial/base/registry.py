@@ -10,6 +10,7 @@ import difflib
 import importlib
 import pkgutil
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Generic, TypeVar
 
 from fstrial.base.errors import UsageError
@@ -48,6 +49,11 @@ class Registry(Generic[Part]):
         self._apart = {*apart, "contract"}
 
     def names(self) -> tuple[str, ...]:
+        return self._names
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        """Looked up once: a trial asks several times, and a room's files do not change under it."""
         room = importlib.import_module(self._package)
         return tuple(
             sorted(

@@ -22,6 +22,7 @@ from pathlib import Path
 from fstrial.base import kernel, proc
 from fstrial.base.errors import MissingRequirement, Refused, UsageError
 from fstrial.base.units import format_size
+from fstrial.devices._blkid import superblock_uuid
 from fstrial.devices._block import Block, block_of
 from fstrial.devices._folder import PrivateFolder
 from fstrial.devices._loop import Loop, backing_of
@@ -38,16 +39,6 @@ __all__ = [
 ]
 
 _BUSY_DEADLINE_S = 5.0
-
-
-def superblock_uuid(path: Path) -> str:
-    """The identity of the filesystem on a device, or an empty text where there is none."""
-    return _blkid("UUID", path)
-
-
-def _blkid(tag: str, path: Path) -> str:
-    done = proc.run(("blkid", "--probe", "--match-tag", tag, "--output", "value", str(path)), deadline_s=60.0)
-    return done.stdout.strip()
 
 
 @dataclass(frozen=True)
@@ -126,10 +117,8 @@ class OwnLoop:
 
 
 def claim_loop(loop: Loop, image: int) -> OwnLoop:
-    """Our own loop device over our own open image."""
-    own = OwnLoop(loop, image)
-    own.prove()
-    return own
+    """Our own loop device over our own open image; what proves that it is ours is asked before each write."""
+    return OwnLoop(loop, image)
 
 
 def inspect_device(word: str, erase: tuple[str, ...]) -> Suspect:
@@ -215,7 +204,7 @@ def _named(word: str, suspect: Suspect) -> str:
 def _identities(suspect: Suspect) -> tuple[str, ...]:
     """The words by which its owner can give it up: a partition's own, not those of its disk."""
     if suspect.block.is_partition:
-        told = [_blkid("PART_ENTRY_UUID", suspect.path)]
+        told = [_partition_uuid(suspect.path)]
     else:
         told = [suspect.block.serial, *_wwn(suspect.path)]
     told += [one.uuid for one in signatures(suspect.path)]
@@ -228,6 +217,13 @@ def _identities(suspect: Suspect) -> tuple[str, ...]:
             f"{suspect.path} has no serial, UUID or sequence number to be named by", "give the partition a PARTUUID"
         )
     return found
+
+
+def _partition_uuid(path: Path) -> str:
+    done = proc.run(
+        ("blkid", "--probe", "--match-tag", "PART_ENTRY_UUID", "--output", "value", str(path)), deadline_s=60.0
+    )
+    return done.stdout.strip()
 
 
 def _wwn(path: Path) -> list[str]:
@@ -246,11 +242,11 @@ def _portrait(suspect: Suspect) -> str:
 
 def _prove_same(path: Path, identity: Identity, descriptor: int) -> None:
     try:
-        now = Identity.of(block_of(path.stat().st_rdev))
-        held = Identity.of(block_of(os.fstat(descriptor).st_rdev))
+        number = path.stat().st_rdev
+        now = Identity.of(block_of(number))
     except OSError as error:
         raise Refused(f"{path} could not be examined again: {error}", "was it unplugged?") from error
-    if not now == held == identity:
+    if now != identity or number != os.fstat(descriptor).st_rdev:
         raise Refused(
             f"{path} is not the device that was claimed: {now} now, {identity} then", "was it exchanged? start again"
         )
