@@ -22,7 +22,7 @@ from fstrial.filesystems.contract import filesystems
 from fstrial.hosts.contract import Worker, hosts
 from fstrial.model.plan import FilesystemChoice, Plan, Setting, StoppingRule, WorkloadChoice
 from fstrial.model.trial import PhaseKind, Trial
-from fstrial.model.wire import Start
+from fstrial.model.wire import Progress, Start
 from fstrial.planning.schedule import blocks
 from fstrial.run.place import cache_folder, mount_root
 
@@ -60,7 +60,11 @@ def _overhead(worker: Worker, trial: Trial, took: list[float]) -> float:
     """Seconds of a trial outside the workload's phases: from the first of them to unmount is the workload's."""
     marks: dict[str, float] = {}
     begin = time.monotonic()
-    result = worker.run(trial, lambda step: marks.setdefault(step.phase, time.monotonic()) and None)
+
+    def mark(step: Progress) -> None:
+        marks[step.phase] = time.monotonic()
+
+    result = worker.run(trial, mark)
     whole = time.monotonic() - begin
     if result.reason:
         raise SystemExit(f"the trial failed: {result.reason}")

@@ -103,22 +103,27 @@ def _check_limits(load: Workload, need: Needs, kinds: dict[str, Filesystem]) -> 
 
 
 def _size(target: Target, needs: tuple[Needs, ...], kinds: dict[str, Filesystem]) -> int:
-    """The device's size: as given, or what the most demanding workload and filesystem want."""
+    """The device's size: as given, or what the most demanding workload and filesystem are comfortable with.
+
+    A given size is refused only when the data cannot fit at all: a filesystem that fills up in the middle of a trial
+    is a finding.
+    """
     smallest = max((kind.minimum_bytes for kind in kinds.values()), default=0)
-    wanted = max((need.device_bytes for need in needs), default=0)
-    size = target.size_bytes(_rounded(max(wanted, smallest)))
+    least = max((need.write_bytes for need in needs), default=0)
+    comfortable = _rounded(max(smallest, *(need.device_bytes for need in needs)))
+    size = target.size_bytes(comfortable)
     if size is None:
-        return max(wanted, smallest)
+        return max(least, smallest)
     for kind in kinds.values():
         if size < kind.minimum_bytes:
             raise UsageError(
                 f"{target.word}: {kind.name} needs {format_size(kind.minimum_bytes)} at least",
-                f"give --on {target.kind}:{size_word(_rounded(max(wanted, smallest)))}",
+                f"give --on {target.kind}:{size_word(comfortable)}",
             )
-    if size < wanted:
+    if size < least:
         raise UsageError(
-            f"{target.word} has {format_size(size)}, and the workload needs {format_size(wanted)}",
-            f"give --on {target.kind}:{size_word(_rounded(wanted))}, or a smaller scale",
+            f"{target.word} has {format_size(size)}, and the workload writes {format_size(least)}",
+            f"give --on {target.kind}:{size_word(comfortable)}, or a smaller scale",
         )
     return size
 
