@@ -6,6 +6,8 @@ Worker to controller: Ready or Broken after Start; for each trial Progress as it
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 from msgspec import Struct
 
@@ -77,7 +79,19 @@ _encoder = msgspec.json.Encoder()
 
 
 def encode(message: Request | Reply) -> bytes:
-    return _encoder.encode(message) + b"\n"
+    """One line. A file name in a reason may have bytes that are no UTF-8: they are written as `\\xff`."""
+    try:
+        return _encoder.encode(message) + b"\n"
+    except UnicodeEncodeError:
+        return _encoder.encode(_printable(msgspec.to_builtins(message))) + b"\n"
+
+
+def _printable(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    if isinstance(value, dict):
+        return {key: _printable(one) for key, one in value.items()}
+    return [_printable(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def decode_request(line: bytes) -> Request:

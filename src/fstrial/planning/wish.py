@@ -59,8 +59,22 @@ def over(file: Wish, words: Wish) -> Wish:
     return dataclasses.replace(file, **given, settings=(*kept, *words.settings))
 
 
+def _must_be_text(request: Request) -> None:
+    """A plan is stored and sent as UTF-8; a name that is none could never be found again by it."""
+    words = (*request.filesystems, *request.workloads, *request.targets, *request.sets)
+    for word in (*words, request.baseline or "", request.label or ""):
+        try:
+            word.encode()
+        except UnicodeEncodeError as error:
+            raise UsageError(
+                f"{word!a} has bytes that are no UTF-8",
+                "a plan is kept as text: name it through a symbolic link with another name",
+            ) from error
+
+
 def wish_of(request: Request) -> Wish:
     """What the words of a command line ask for. Raises UsageError."""
+    _must_be_text(request)
     sets = [assignment(word) for word in request.sets]
     own = {one.key: one.value for one in sets if not one.owner}
     for key in own:
