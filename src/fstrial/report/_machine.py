@@ -44,7 +44,7 @@ def _environment(machine: Environment) -> Facts:
         ("Memory", "" if machine.memory_bytes is None else format_size(machine.memory_bytes)),
         ("Frequency governor", machine.governor),
         ("Virtualization", machine.virtualization),
-        ("Tools", ", ".join(f"{tool.name} {tool.version}" for tool in machine.tools)),
+        ("Tools", ", ".join(f"{tool.name} {tool.version}".strip() for tool in machine.tools)),
         ("fstrial", machine.fstrial),
     )
 
@@ -108,7 +108,7 @@ def _device(facts: DeviceFacts) -> Facts:
         ("Serial", facts.serial),
         ("Size", "" if facts.size_bytes is None else format_size(facts.size_bytes)),
         ("Blocks", ", ".join(blocks)),
-        ("Medium", _either(facts.rotational, "rotating", "not rotating")),
+        ("Rotates", _either(facts.rotational, "yes, says the kernel", "no, says the kernel")),
         ("Direct I/O below", _either(facts.direct_io, "yes", "no: the host's page cache holds a second copy")),
         ("Write cache", facts.write_cache),
         ("Backed by", facts.backing),

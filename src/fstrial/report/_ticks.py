@@ -41,7 +41,7 @@ def amount_ticks(high: float) -> Ticks:
 
 
 def block_ticks(blocks: int) -> Ticks:
-    step = max(1, round(_round_up(blocks / 8)))
+    step = max(1, round(_round_up(max(1, blocks) / 8)))
     return tuple((block, str(block)) for block in range(step, blocks + 1, step))
 
 

@@ -265,7 +265,7 @@ def _stacked(findings: Findings, chart: Chart) -> Picture:
     ]
     return Picture(
         chart.title,
-        f"{chart.about} Arithmetic means, since parts must add up.".strip(),
+        f"{chart.about} Arithmetic means, since parts must add up: a little above the geometric.".strip(),
         (Panel("", _sheet.draw(rows, _amounts(highest / divisor, name), chart.title)),),
         tuple(Key(str(index + 1), _segment(index), part.name) for index, part in enumerate(parts)),
         (("Filesystem", *(part.name for part in parts)), *lines),
