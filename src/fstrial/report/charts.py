@@ -206,7 +206,7 @@ def _thinned(points: Sequence[Point]) -> Sequence[Point]:
 
 
 def _thinning(most: int, how: str) -> str:
-    return f"Of up to {most} runs in a row {MOST_POINTS} are drawn, {how}." if most > MOST_POINTS else ""
+    return f"Of up to {most} runs per row, {MOST_POINTS} are drawn: {how}." if most > MOST_POINTS else ""
 
 
 # Bars
@@ -230,8 +230,15 @@ def _bar_row(findings: Findings, label: str, figure: Figure, divisor: float) -> 
     summary = findings.summary(label, figure)
     if summary.geometric_mean is None:
         return Row(label, "–", summary.missing)
-    bar = Span(0.0, summary.geometric_mean / divisor, 9.0, 12.0, "var(--bar)", "var(--edge)")
-    return Row(label, words.cell(summary, findings.metric(figure).unit), spans=(bar,))
+    end = summary.geometric_mean / divisor
+    bar = Span(0.0, end, 9.0, 12.0, "var(--bar)", "var(--edge)")
+    text = words.cell(summary, findings.metric(figure).unit)
+    return Row(label, text, points=_beyond(end, bool(summary.bounds)), spans=(bar,))
+
+
+def _beyond(end: float, bound: bool) -> tuple[Point, ...]:
+    """A pointer at the end of a bar that is only a lower bound."""
+    return (Point(end, 9.0, Shape.AT_LEAST),) if bound else ()
 
 
 def _amounts(high: float, name: str) -> Axis:
@@ -320,7 +327,8 @@ def _stacked_row(findings: Findings, chart: Chart, label: str, means: Sequence[f
         return Row(label, "–", next((one.missing for one in summaries if one.missing), ""))
     total = findings.amount(end * divisor, chart.figures[0])
     failed = max(one.failed for one in summaries)
-    return Row(label, f"≥ {total}, {failed} failed" if failed else total, spans=tuple(spans))
+    text = f"≥ {total}, {failed} failed" if failed else total
+    return Row(label, text, points=_beyond(end, failed > 0), spans=tuple(spans))
 
 
 # Block by block

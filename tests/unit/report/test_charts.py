@@ -145,8 +145,8 @@ def test_of_very_many_samples_some_stand_for_all_the_extremes_among_them() -> No
     pictures = drawn(record)
     picture = pictures["Time against the baseline"]
     assert circles(picture) == 6 * 2 * MOST_POINTS
-    assert f"Of up to 400 runs in a row {MOST_POINTS} are drawn" in picture.caption
-    assert f"Of up to 400 runs in a row {MOST_POINTS} are drawn" in pictures["Block by block"].caption
+    assert f"Of up to 400 runs per row, {MOST_POINTS} are drawn" in picture.caption
+    assert f"Of up to 400 runs per row, {MOST_POINTS} are drawn" in pictures["Block by block"].caption
     points = [Point(float(x), 0.0) for x in range(1000)]
     thinned = charts._thinned(points)
     assert len(thinned) == MOST_POINTS
@@ -205,6 +205,15 @@ def test_each_row_says_its_figures_and_a_missing_one_its_reason() -> None:
     skipped = Fault("xfs", outcome=Outcome.SKIPPED, reason="no mkfs.xfs here")
     disk = drawn(make_record(("ext4", "xfs"), blocks=2, faults=(skipped,)))["Disk usage"].panels[0].svg
     assert ">no mkfs.xfs here</text>" in disk
+
+
+def test_a_bar_that_is_only_a_bound_points_on() -> None:
+    pictures = drawn(make_record(("ext4", "xfs"), blocks=2, faults=(Fault("xfs", "copy_in", reason="disk full"),)))
+    for title in ("Where the CPU went", "Device writes"):
+        svg = pictures[title].panels[0].svg
+        assert len(TRIANGLE.findall(svg)) == 1
+        assert re.search(r">≥ [\d.]+ \w+, 2 failed</text>", svg)
+    assert not TRIANGLE.findall(usual()["Device writes"].panels[0].svg)
 
 
 def test_nothing_is_drawn_of_what_was_never_measured() -> None:
