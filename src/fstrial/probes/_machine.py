@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from fstrial.model.metric import Sample, missing
@@ -19,6 +20,8 @@ _KERNEL_LOG = Path("/dev/kmsg")
 _RECORD_BYTES = 8192  # CONSOLE_EXT_LOG_MAX before Linux 6.4, PRINTKRB_RECORD_MAX (2048 and its prefix) since
 _WARNING = 4  # include/linux/kern_levels.h
 _KEPT_LINES = 50
+_DEVICE = re.compile(r"\b(loop\d+|zram\d+|[shv]d[a-z]+|nvme\d+n\d+|mmcblk\d+|dm-\d+|md\d+)(?:p?\d+)?\b")
+"""Block devices as kernel messages name them, partitions by their disk."""
 
 
 def context() -> tuple[Sample, ...]:
@@ -72,11 +75,18 @@ class KernelLog:
         flood = (f"and {self._more} more",) if self._more else ()
         return (*self._kept, *flood)
 
-    def notes(self) -> tuple[Note, ...]:
-        """The same for a result: a warning each, or the fact that the log could not be read."""
+    def notes(self, devices: tuple[str, ...] = ()) -> tuple[Note, ...]:
+        """The same for a result: a warning each, or the fact that the log could not be read.
+
+        `devices` are the names of the trial's own block devices: a line about another one is somebody else's and
+        only a fact.
+        """
         if self.missing:
             return (Note(NoteKind.FACT, f"kernel log not watched: {self.missing}"),)
-        return tuple(Note(NoteKind.WARNING, f"kernel log: {line}") for line in self.lines())
+        return tuple(
+            Note(NoteKind.FACT if _is_of_others(line, devices) else NoteKind.WARNING, f"kernel log: {line}")
+            for line in self.lines()
+        )
 
     def _next(self) -> bytes | None:
         """The next record; an empty one where records were overwritten before they were read."""
@@ -88,6 +98,11 @@ class KernelLog:
             return None
         except BrokenPipeError:
             return b""
+
+
+def _is_of_others(line: str, devices: tuple[str, ...]) -> bool:
+    named = {match[1] for match in _DEVICE.finditer(line)}
+    return bool(devices) and bool(named) and named.isdisjoint(devices)
 
 
 def _complaint(record: bytes) -> str:

@@ -72,7 +72,7 @@ def run_trial(trial: Trial, workload: Workload, venue: Venue, progress: Callable
                 course.run()
         except (FstrialError, OSError) as error:
             failure = describe(error)
-        complaints = kernel_log.notes()
+        complaints = kernel_log.notes(() if course is None else course.devices())
     result = TrialResult(
         outcome=Outcome.FAILED if failure else Outcome.PASSED,
         host=venue.host,
@@ -121,6 +121,11 @@ class _Course:
         self.phases: list[PhaseResult] = []
         self.reason = ""
         self.wrong_content = ""
+
+    def devices(self) -> tuple[str, ...]:
+        """Names of the block devices that the trial stands on, as the kernel log has them."""
+        files = (self.attached.statistics, self.attached.below)
+        return tuple(file.parent.name for file in files if file is not None)
 
     def complete(self, result: TrialResult) -> TrialResult:
         """The result with all that happened on the course."""
