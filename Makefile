@@ -10,7 +10,7 @@ help: ## this list
 setup: .venv/.ready ## .venv with fstrial in it and, as root, the tools of every filesystem
 	@scripts/install-tools $(BIN)/fstrial
 
-.venv/.ready: pyproject.toml scripts/make-venv
+.venv/.ready: pyproject.toml setup.py scripts/make-venv src/fstrial/engine/_build.py $(wildcard csrc/*.[ch])
 	@scripts/make-venv $(PYTHON)
 	@touch $@
 

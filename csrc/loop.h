@@ -54,24 +54,42 @@ ALWAYS_INLINE int transfer(struct worker *worker, transfer_call call, enum engin
 	return LIKELY(got == (ssize_t)step->bytes) || transfer_rest(worker, call, kind, step, buffer, got);
 }
 
-/* One timestamp an operation: there is nothing between two reads but a few nanoseconds of ours. */
+/* Record the reads that are done and not yet recorded: each began where the one before ended. */
+static __attribute__((noinline, unused)) void record_pending(struct worker *worker)
+{
+	uint64_t begin = worker->pending_begin;
+
+	for (uint32_t i = 0; i < worker->pending; i++) {
+		record(&worker->recorder, ENGINE_READ, begin, worker->ends[i], worker->steps[i].bytes);
+		begin = worker->ends[i];
+	}
+	worker->pending = 0;
+}
+
+/*
+ * Reads and nothing else. One timestamp an operation, since between two reads there are but a few nanoseconds of
+ * ours; and a batch is recorded when it is done, because a read of the page cache leaves little of the first-level
+ * cache to others: what recording needs is fetched once a batch instead of once an operation.
+ */
 ALWAYS_INLINE void loop_reads(struct worker *worker, transfer_call read_call)
 {
-	while (worker_batch(worker)) {
-		uint64_t begin = clock_ticks();
+	const uint64_t deadline = worker->recorder.deadline;
+	const atomic_uint *stop = worker->recorder.stop;
+	uint32_t count, done;
 
-		for (; worker->taken < worker->batch; worker->taken++) {
-			const struct step *step = &worker->steps[worker->taken];
+	while ((count = worker_batch(worker)) > 0) {
+		int going = 1;
 
-			if (!transfer(worker, read_call, ENGINE_READ, step, worker->buffers))
-				return;
-			uint64_t end = clock_ticks();
-
-			record(&worker->recorder, ENGINE_READ, begin, end, step->bytes);
-			begin = end;
-			if (worker_over(worker))
-				return;
+		worker->pending_begin = clock_ticks();
+		for (done = 0; going && done < count; worker->pending = ++done) {
+			if (!transfer(worker, read_call, ENGINE_READ, &worker->steps[done], worker->buffers))
+				break;
+			worker->ends[done] = clock_ticks();
+			going = worker->ends[done] < deadline && !atomic_load_explicit(stop, memory_order_relaxed);
 		}
+		record_pending(worker);
+		if (done < count || worker_over(worker))
+			return;
 	}
 }
 

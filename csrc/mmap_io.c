@@ -57,6 +57,7 @@ static void touching(const struct open_target *target, enum engine_kind kind, ui
 	touch.target = target->number;
 	touch.kind = kind;
 	touch.offset = offset;
+	__asm__ volatile("" : : : "memory"); /* what is done so far is in memory when the copy faults */
 }
 
 static ssize_t call_copy_out(struct open_target *target, unsigned char *buffer, size_t bytes, uint64_t offset)
@@ -82,6 +83,7 @@ void loop_mmap(struct worker *worker)
 		touch.armed = 1;
 		loop_all(worker, call_copy_out, call_copy_in);
 	} else {
+		record_pending(worker);
 		worker_fail(worker, touch.kind, touch.target, touch.offset, EIO);
 	}
 	touch.armed = 0;

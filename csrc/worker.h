@@ -52,6 +52,9 @@ struct worker {
 	uint32_t batch;                 /* steps made and not yet taken: steps[taken..batch) */
 	uint32_t taken;
 	struct step steps[BATCH];
+	uint32_t pending;               /* reads of the batch that are done and not yet recorded */
+	uint64_t pending_begin;
+	uint64_t ends[BATCH];           /* ticks */
 };
 
 /* data.c */

@@ -252,7 +252,10 @@ def failure(native: Any, worker: int, phase: DataPhase | MetadataPhase) -> Failu
     return Failure(native.error, kind, worker, path, name=native.offset)
 
 
-def verification(reports: Sequence[Any], phase: DataPhase) -> Verification:
+def verification(reports: Sequence[Any], phase: DataPhase | MetadataPhase) -> Verification | None:
+    """What verifying reads found; None where nothing was to be verified."""
+    if not isinstance(phase, DataPhase) or not phase.verify:
+        return None
     counts = tuple(
         VerdictCount(verdict, sum(report.verdicts[number] for report in reports))
         for number, verdict in enumerate(Verdict)

@@ -315,8 +315,6 @@ def _content_complaints(phase: DataPhase) -> Iterator[str]:
         yield f"generation {content.generation}; it takes 32 bits"
     if (content.stamped or phase.verify) and any(size % _STAMP_SECTOR_BYTES for size in sizes):
         yield f"stamped blocks and their targets are multiples of {_STAMP_SECTOR_BYTES} bytes"
-    if phase.verify and len(phase.block_sizes) > 1 and phase.mix.write + phase.mix.update:
-        yield "blocks of several sizes cannot be verified while they are written"
 
 
 def _api_complaints(phase: DataPhase) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import Any
 from fstrial.base.errors import MachineError, MissingRequirement
 from fstrial.engine import _native
 from fstrial.engine.phase import Api, DataPhase, MetadataPhase, check
-from fstrial.engine.report import ClockFacts, Report
+from fstrial.engine.report import ClockFacts, Failure, Report
 
 __all__ = ["Running", "api_reason", "clock_facts", "content_of", "run", "started"]
 
@@ -54,7 +54,6 @@ class Running:
         """What was done; waits for the end."""
         self.wait()
         natives = [_native.lib.engine_report(self._handle, worker) for worker in range(self.phase.workers)]
-        verifying = isinstance(self.phase, DataPhase) and self.phase.verify
         return Report(
             elapsed_s=max(native.end_ns for native in natives) * 1e-9,
             kinds=_native.kind_figures(natives),
@@ -62,7 +61,7 @@ class Running:
             series=_native.series(natives, self.phase.bin_s),
             clock=self._clock,
             failure=self._failure(natives),
-            verification=_native.verification(natives, self.phase) if verifying else None,  # type: ignore[arg-type]
+            verification=_native.verification(natives, self.phase),
             timed_out=self._timed_out,
             short_transfers=sum(native.short_transfers for native in natives),
             retries=sum(native.retries for native in natives),
@@ -82,7 +81,7 @@ class Running:
     ) -> None:
         self.close()
 
-    def _failure(self, natives: list[Any]) -> Any:
+    def _failure(self, natives: list[Any]) -> Failure | None:
         for worker, native in enumerate(natives):
             if native.ending == _native.lib.ENGINE_FAILED:
                 return _native.failure(native.failure, worker, self.phase)
