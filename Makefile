@@ -2,13 +2,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo test prove bench check clean help
+.PHONY: setup demo test test-tools prove bench check clean help
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: .venv/.ready ## .venv with fstrial in it and, as root, the tools of every filesystem
-	@scripts/install-tools $(BIN)/fstrial
+	@scripts/install-tools filesystems $(BIN)/fstrial
 
 .venv/.ready: pyproject.toml setup.py scripts/make-venv src/fstrial/engine/_build.py $(wildcard csrc/*.[ch])
 	@scripts/make-venv $(PYTHON)
@@ -22,12 +22,15 @@ check: .venv/.ready ## format, lint, types, layers
 demo: setup ## which of ext4, xfs and btrfs does the tree test best here: table, verdict, report
 	@scripts/demo $(BIN)/fstrial
 
-test: setup check ## every test; skips say why, and fail when FSTRIAL_REQUIRE is set
+test: setup test-tools check ## every test; skips say why, and fail when FSTRIAL_REQUIRE is set
 	$(BIN)/python -m pytest tests
 
-prove: setup ## the long simulations and kill series, in full
+test-tools:
+	@scripts/install-tools tests
+
+prove: setup test-tools ## the long simulations and kill series, in full
 	$(BIN)/python bench/prove_statistics.py
-	FSTRIAL_PROVE=1 $(BIN)/python -m pytest tests/harness tests/kernel
+	FSTRIAL_PROVE=1 $(BIN)/python -m pytest tests/harness tests/kernel tests/unit/store/test_killed.py
 
 bench: setup ## figures of fstrial itself, as ratios; one group: make bench BENCH=harness
 	@for group in $(or $(BENCH),$(basename $(notdir $(sort $(filter-out bench/prove_% bench/_%,$(wildcard bench/*.py)))))); do \
