@@ -63,16 +63,11 @@ def _charts(main: tuple[Figure, ...], timed: tuple[Figure, ...], space: Figure, 
         Chart("Where the time goes", ChartKind.PHASES, timed, f"Time of each phase, {clock}."),
         Chart("Disk usage", ChartKind.BARS, (space,), "Space that one copy of the tree takes."),
         Chart(
-            "CPU of the commands",
+            "Where the CPU time goes",
             ChartKind.STACKED,
             (Figure(TOTAL, "user_s"), Figure(TOTAL, "sys_s")),
-            "User and system time of cp, tar, gzip and rm; gzip is most of the user time.",
-        ),
-        Chart(
-            "CPU of the whole machine",
-            ChartKind.BARS,
-            (Figure(TOTAL, "system_cpu_s"),),
-            "Kernel threads and FUSE daemons too: they compress, write back, and run no command of the test.",
+            "User and system time of cp, tar, gzip and rm, and the rest of the machine: kernel threads and FUSE "
+            "daemons compress and write back, and run no command of the test.",
         ),
         Chart("Written to the device", ChartKind.BARS, (Figure(TOTAL, "device_write_bytes"),)),
     )
