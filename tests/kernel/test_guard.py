@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 import re
+import stat
 import subprocess
 import time
 from collections.abc import Iterator
@@ -116,7 +117,11 @@ def test_a_mount_on_a_folder_with_an_odd_name_is_seen(tmp_path: Path, name: byte
     with loop(tmp_path) as device:
         _run("mkfs.ext4", "-q", "-F", device)
         with mounted(device, folder):
-            assert "mounted" in refusal(device).message
+            said = refusal(device)
+    assert "it is mounted" in said.message
+    (remedy,) = [line for line in said.hint.splitlines() if line.startswith("umount")]
+    shell = subprocess.run(["bash", "-c", remedy.replace("umount", "printf %s", 1)], capture_output=True, check=True)
+    assert shell.stdout == os.fsencode(folder), "the remedy can be pasted, and the message encoded"
 
 
 def test_a_mount_in_another_namespace_is_seen(tmp_path: Path) -> None:
@@ -131,11 +136,12 @@ def test_a_mount_in_another_namespace_is_seen(tmp_path: Path) -> None:
             assert other.stdout is not None
             assert other.stdout.readline() == b"ready\n"
             assert not (tmp_path / "there").is_mount()
-            assert "mounted" in refusal(device).message
+            said = refusal(device)
+            assert f"in the mount namespace of process {other.pid}" in said.message
+            assert f"nsenter --target {other.pid} --mount umount {tmp_path}/there" in said.hint
         finally:
             other.kill()
             other.wait()
-            time.sleep(0.2)
 
 
 def test_a_mounted_partition_refuses_the_whole_disk(tmp_path: Path) -> None:
@@ -165,6 +171,51 @@ def test_a_partition_is_given_up_by_its_own_identity_not_by_its_disks(tmp_path: 
             claimed.prove()
 
 
+def test_a_partition_of_a_disk_that_backs_a_loop_device_is_refused(tmp_path: Path) -> None:
+    """The loop device shows the partition's content too, and nothing holds anything exclusively."""
+    with loop(tmp_path, 64 * MIB, "--partscan") as device:
+        part = _partitioned(device)
+        upper = _run("losetup", "--find", "--show", device)
+        try:
+            with pytest.raises(Refused, match=f"backs a loop device .{device[5:]} > {upper[5:]}"):
+                inspect_device(part, ())
+        finally:
+            _run("losetup", "--detach", upper)
+
+
+def test_a_partition_that_backs_a_loop_device_refuses_the_whole_disk(tmp_path: Path) -> None:
+    with loop(tmp_path, 64 * MIB, "--partscan") as device:
+        part = _partitioned(device)
+        upper = _run("losetup", "--find", "--show", part)
+        try:
+            _run("mkfs.ext4", "-q", "-F", upper)
+            with mounted(upper, tmp_path / "here"):
+                said = refusal(device)
+            assert f"{device[5:]} > {part[5:]} > {upper[5:]} on {tmp_path}/here" in said.message
+        finally:
+            _run("losetup", "--detach", upper)
+
+
+def test_a_partition_that_holds_a_partition_table_is_refused(tmp_path: Path) -> None:
+    """The disk of a virtual machine, say."""
+    with loop(tmp_path, 64 * MIB, "--partscan") as device:
+        part = _partitioned(device)
+        _run("sfdisk", "--quiet", "--no-reread", "--no-tell-kernel", part, stdin="label: gpt\n,4M\n")
+        with pytest.raises(Refused, match="gpt partition table"):
+            inspect_device(part, ())
+
+
+def test_swap_on_a_partition_refuses_the_whole_disk(tmp_path: Path) -> None:
+    with loop(tmp_path, 64 * MIB, "--partscan") as device:
+        part = _partitioned(device)
+        _run("mkswap", part)
+        _run("swapon", part)
+        try:
+            assert f"{part[5:]} in /proc/swaps" in refusal(device).message
+        finally:
+            _run("swapoff", part)
+
+
 def test_swap_is_refused(tmp_path: Path) -> None:
     with loop(tmp_path) as device:
         _run("mkswap", device)
@@ -180,7 +231,9 @@ def test_a_device_below_a_loop_device_is_refused(tmp_path: Path) -> None:
     with loop(tmp_path) as device:
         upper = _run("losetup", "--find", "--show", device)
         try:
-            assert f"{upper} stands on it" in refusal(device).message
+            said = refusal(device)
+            assert f"{device[5:]} > {upper[5:]}" in said.message
+            assert f"losetup --detach {upper}" in said.hint
         finally:
             _run("losetup", "--detach", upper)
 
@@ -199,7 +252,8 @@ def test_a_read_only_device_is_refused(tmp_path: Path) -> None:
         assert "read-only" in refusal(device).message
 
 
-def test_a_locked_device_is_refused(tmp_path: Path) -> None:
+def test_a_locked_device_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fstrial.devices.claim._BUSY_DEADLINE_S", 0.1)
     with loop(tmp_path) as device:
         held = os.open(device, os.O_RDONLY)
         fcntl.flock(held, fcntl.LOCK_EX)
@@ -274,7 +328,10 @@ def test_several_signatures_at_once_are_refused_though_one_uuid_is_typed(tmp_pat
     with loop(tmp_path, 200 * MIB) as device:
         _run("mkfs.btrfs", "-q", "-f", device)
         _run("mkfs.ntfs", "-q", "-Q", "-F", device)
-        said = refusal(device, superblock_uuid(Path(device)))
+        uuid = _run("wipefs", "--no-act", "--noheadings", "--output", "UUID", "--types", "btrfs", device).split()[0]
+        said = refusal(device, uuid)
+        with pytest.raises(Refused, match="contradict"):
+            superblock_uuid(Path(device))
     assert "several signatures" in said.message
     assert "ntfs" in said.message
     assert "btrfs" in said.message
@@ -293,6 +350,13 @@ def test_a_link_is_followed_and_the_device_behind_it_named(tmp_path: Path) -> No
         with pytest.raises(Refused) as caught:
             inspect_device(str(link), ())
         assert f"{link} ({device})" in caught.value.message
+
+
+def test_a_circle_of_links_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "one").symlink_to("two")
+    (tmp_path / "two").symlink_to("one")
+    with pytest.raises(Refused, match="could not be examined"):
+        inspect_device(str(tmp_path / "one"), ())
 
 
 @pytest.mark.parametrize("what", ["missing", "file", "folder", "character device"])
@@ -344,6 +408,41 @@ def test_a_claimed_device_cannot_be_exchanged_behind_our_back(tmp_path: Path) ->
             subprocess.run(["losetup", "--detach", device], check=False, capture_output=True)
             claimed.prove()
         _run("losetup", device, str(tmp_path / "image"))
+
+
+def test_a_name_that_leads_to_another_device_by_now_is_not_written_to(tmp_path: Path) -> None:
+    node = tmp_path / "node"
+    with loop(tmp_path) as first, loop(tmp_path, name="second") as second:
+        os.mknod(node, 0o600 | stat.S_IFBLK, Path(first).stat().st_rdev)
+        with claim_device(str(node), (diskseq(first),)) as claimed:
+            claimed.prove()
+            node.unlink()
+            os.mknod(node, 0o600 | stat.S_IFBLK, Path(second).stat().st_rdev)
+            with pytest.raises(Refused, match="another device number"):
+                claimed.prove()
+
+
+def test_an_emptied_device_carries_nothing_of_what_was_on_it(tmp_path: Path) -> None:
+    with loop(tmp_path, 200 * MIB) as device:
+        _run("mkfs.btrfs", "-q", "-f", device)
+        with claim_device(device, (superblock_uuid(Path(device)),)) as claimed:
+            assert claimed.empty() == "", "a loop device discards by punching holes"
+            claimed.prove()
+        assert (tmp_path / "image").stat().st_blocks == 0
+        assert _run("wipefs", "--no-act", device) == ""
+
+
+def test_a_device_that_cannot_discard_says_so_and_is_wiped_of_signatures(tmp_path: Path) -> None:
+    """mkfs.ntfs alone would leave the superblock of Btrfs beside its own."""
+    with loop(tmp_path, 200 * MIB) as device:
+        _run("mkfs.btrfs", "-q", "-f", device)
+        Path("/sys/block", device[5:], "queue/discard_max_bytes").write_text("0")
+        with claim_device(device, (superblock_uuid(Path(device)),)) as claimed:
+            assert claimed.empty() == "it cannot discard"
+            _run("mkfs.ntfs", "-q", "-Q", "-F", device)
+            claimed.adopt_uuid(superblock_uuid(claimed.path))
+            claimed.prove()
+        assert "btrfs" not in _run("wipefs", "--no-act", device)
 
 
 def test_one_device_of_a_btrfs_over_several_is_refused_though_its_uuid_is_typed(tmp_path: Path) -> None:

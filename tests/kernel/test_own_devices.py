@@ -6,7 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
+import threading
 import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -78,12 +83,95 @@ def test_our_loop_device_is_refused_once_it_stands_on_another_image(tmp_path: Pa
 
 
 def test_where_dev_has_no_node_one_is_made_and_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    usual = Path.exists
-    monkeypatch.setattr(Path, "exists", lambda path: not str(path).startswith("/dev/loop") and usual(path))
+    monkeypatch.setattr("fstrial.devices._loop.number_at", lambda path: "")
     with unlinked_image(tmp_path, 64 * MIB) as image, attached_loop(image, tmp_path) as loop:
         assert loop.path.parent == tmp_path
         assert loop.path.is_block_device()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_name_in_dev_that_is_another_device_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A container's /dev is what somebody put there."""
+    monkeypatch.setattr("fstrial.devices._loop.number_at", lambda path: "1:3")
+    with unlinked_image(tmp_path, 64 * MIB) as image, attached_loop(image, tmp_path) as loop:
+        assert loop.path.parent == tmp_path
+        claim_loop(loop, image).prove()
+
+
+def test_many_at_once_each_get_a_device_of_their_own(tmp_path: Path) -> None:
+    """LOOP_CTL_GET_FREE gives all of them the same number; LOOP_CONFIGURE decides who gets it."""
+    gate = threading.Barrier(6)
+
+    def attach(number: int) -> str:
+        with unlinked_image(tmp_path, 16 * MIB) as image:
+            gate.wait()
+            with attached_loop(image, tmp_path) as loop:
+                claim_loop(loop, image).prove()
+                gate.wait()
+                return str(loop.path)
+
+    with ThreadPoolExecutor(6) as pool:
+        assert len(set(pool.map(attach, range(6)))) == 6
+
+
+def test_a_device_that_somebody_still_has_open_is_waited_for(tmp_path: Path) -> None:
+    """udev does that: the kernel detaches when the last one closes."""
+    with unlinked_image(tmp_path, 64 * MIB) as image:
+        with attached_loop(image, tmp_path) as loop:
+            other = subprocess.Popen(["sleep", "0.3"], stdin=loop.path.open("rb"))
+            name = loop.path.name
+        assert other.poll() is not None or not Path("/sys/block", name, "loop/backing_file").exists()
+        other.wait()
+
+
+def test_on_a_disk_of_large_sectors_the_device_has_them_too(tmp_path: Path) -> None:
+    """Direct I/O to an image needs blocks no smaller than those of the disk below (drivers/block/loop.c)."""
+    with (
+        _carrier(tmp_path, "mkfs.ext4", "--sector-size", "4096") as folder,
+        target_of(f"loop:64M@{folder}").hold((), 64 * MIB, tmp_path) as held,
+        held.attach() as attached,
+    ):
+        assert attached.facts.logical_block_bytes == 4096
+        assert attached.facts.direct_io
+        attached.writable.prove()
+
+
+def test_below_an_image_on_btrfs_the_disk_is_known(tmp_path: Path) -> None:
+    """Its files show a device number that stands for no device."""
+    with _carrier(tmp_path, "mkfs.btrfs") as folder:
+        source = subprocess.run(["findmnt", "-no", "SOURCE", folder], capture_output=True, text=True, check=True)
+        with target_of(f"loop:64M@{folder}").hold((), 64 * MIB, tmp_path) as held, held.attach() as attached:
+            assert attached.facts.backing == f"btrfs on {source.stdout.strip()}"
+            assert attached.below is not None
+            assert attached.below.parent.name == Path(source.stdout.strip()).name
+            attached.writable.prove()
+
+
+@contextmanager
+def _carrier(tmp_path: Path, mkfs: str, *options: str) -> Iterator[Path]:
+    """A folder on a filesystem of its own, on a loop device of its own."""
+    folder, image = tmp_path / "carrier", tmp_path / "below"
+    folder.mkdir()
+    with image.open("wb") as file:
+        file.truncate(300 * MIB)
+    argv = ["losetup", "--find", "--show", *options, str(image)]
+    device = subprocess.run(argv, capture_output=True, text=True, check=True).stdout.strip()
+    try:
+        subprocess.run([mkfs, "-q", device], check=True, capture_output=True)
+        subprocess.run(["mount", device, folder], check=True)
+        yield folder
+    finally:
+        subprocess.run(["umount", folder], check=False)
+        subprocess.run(["losetup", "--detach", device], check=True)
+
+
+def test_an_image_in_memory_is_said_to_be_there(tmp_path: Path) -> None:
+    kernel.mount("small", tmp_path, "tmpfs", ("size=2g",))
+    try:
+        (note,) = target_of(f"loop:64M@{tmp_path}").examine((), 64 * MIB)
+        assert "in memory (tmpfs)" in note.text
+    finally:
+        kernel.umount(tmp_path)
 
 
 def test_refused_direct_io_is_noticed_and_stated(tmp_path: Path) -> None:
@@ -193,6 +281,67 @@ def test_the_folder_of_a_killed_run_is_removed_by_the_next(tmp_path: Path) -> No
     with claim_folder(tmp_path):
         assert not left.exists()
     assert [path.name for path in tmp_path.iterdir()] == ["fstrial-by-hand"], "no marker: not ours"
+
+
+def test_what_somebody_mounted_in_the_folder_of_a_killed_run_stops_nobody(tmp_path: Path) -> None:
+    orphan = tmp_path / "fstrial-0123456789abcdef"
+    (orphan / "work/mounted").mkdir(parents=True)
+    (orphan / ".fstrial-owns-this").touch()
+    kernel.mount("inner", orphan / "work/mounted", "tmpfs")
+    (orphan / "work/mounted/precious").write_text("keep")
+    try:
+        with claim_folder(tmp_path):
+            pass
+        assert (orphan / "work/mounted/precious").read_text() == "keep"
+    finally:
+        kernel.umount(orphan / "work/mounted")
+
+
+def test_a_folder_of_another_user_is_not_taken_for_a_killed_runs(tmp_path: Path) -> None:
+    orphan = tmp_path / "fstrial-0123456789abcdef"
+    orphan.mkdir()
+    (orphan / ".fstrial-owns-this").touch()
+    os.chown(orphan, 65534, 65534)
+    with claim_folder(tmp_path):
+        assert orphan.exists()
+
+
+def test_folders_that_their_owner_may_not_write_or_read_are_removed_too(tmp_path: Path) -> None:
+    """A copied source tree may hold them; root would not notice."""
+    with tempfile.TemporaryDirectory() as parent:
+        os.chown(parent, 65534, 65534)
+        child = os.fork()
+        if child == 0:
+            try:
+                os.setresuid(65534, 65534, 65534)
+                with claim_folder(Path(parent)) as folder:
+                    (folder.path / "closed/inner").mkdir(parents=True)
+                    (folder.path / "closed/inner/file").write_text("x")
+                    (folder.path / "closed/inner").chmod(0o000)
+                    (folder.path / "closed").chmod(0o555)
+                os._exit(len(list(Path(parent).iterdir())))
+            finally:
+                os._exit(99)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_the_floor_of_a_folder_is_kept_before_every_trial(tmp_path: Path) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    kernel.mount("small", small, "tmpfs", ("size=64m",))
+    try:
+        target = target_of(f"dir:{small}")
+        target.examine((), 32 * MIB)
+        with target.hold((), 32 * MIB, tmp_path) as held:
+            with held.attach() as attached:
+                assert attached.facts.size_bytes == 64 * MIB
+                assert attached.facts.backing == "tmpfs on small"
+            (small / "somebody-elses").write_bytes(bytes(30 * MIB))
+            with pytest.raises(MachineError, match=r"3.2 MiB stay free"), held.attach():
+                pass
+        assert [path.name for path in small.iterdir()] == ["somebody-elses"]
+    finally:
+        kernel.umount(small)
 
 
 def test_a_private_folder_that_was_replaced_is_refused(tmp_path: Path) -> None:

@@ -13,11 +13,14 @@ import struct
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from fstrial.base.errors import MachineError, MissingRequirement
+from fstrial.base.units import format_size
+from fstrial.devices._block import number_at
+from fstrial.devices._names import typed
 
 __all__ = ["Loop", "attached_loop", "backing_of", "unlinked_image"]
 
@@ -27,6 +30,7 @@ _RESERVED = bytes(64)
 _LOOP_GET_STATUS64 = 0x4C05
 _LOOP_CONFIGURE = 0x4C0A
 _LOOP_CTL_GET_FREE = 0x4C82
+_TAKEN_BY_ANOTHER = (errno.EBUSY, errno.EAGAIN, errno.ENXIO)
 _AUTOCLEAR = 4
 _DIRECT_IO = 16
 _CONTROL = Path("/dev/loop-control")
@@ -57,7 +61,7 @@ def unlinked_image(folder: Path, size_bytes: int) -> Iterator[int]:
             raise
     except OSError as error:
         raise MachineError(
-            f"cannot make an image of {size_bytes} bytes in {folder}: {error.strerror}",
+            f"cannot make an image of {format_size(size_bytes)} in {typed(folder)}: {error.strerror}",
             "give another folder:  --on loop:SIZE@FOLDER",
         ) from error
     try:
@@ -78,44 +82,53 @@ def _nameless(folder: Path) -> int:
 
 
 @contextmanager
-def attached_loop(image: int, scratch: Path, sysfs: Path = Path("/sys")) -> Iterator[Loop]:
+def attached_loop(image: int, scratch: Path, block_bytes: int = 0, sysfs: Path = Path("/sys")) -> Iterator[Loop]:
     """A loop device over the open file, detached and gone from sysfs when the block ends.
 
     It is auto-clear: should this process die, the kernel detaches it at the last close. `scratch` takes the node
-    where /dev has none (containers). Raises MissingRequirement or MachineError.
+    where /dev has none (containers). `block_bytes` is its logical block, 0 for the kernel's choice of 512: direct I/O
+    needs one no smaller than that of the disk below. Raises MissingRequirement or MachineError.
     """
-    number, path, descriptor = _configure(image, scratch, sysfs)
+    number, path, descriptor = _configure(image, scratch, block_bytes, sysfs)
     folder = sysfs / f"block/loop{number}/loop"
     try:
         yield Loop(path, descriptor, _direct(folder))
     finally:
         os.close(descriptor)
-        if path.parent == scratch:
-            path.unlink(missing_ok=True)
-        _wait_until_gone(folder, os.fstat(image), path)
+        try:
+            _wait_until_gone(folder, os.fstat(image), path)
+        finally:
+            if path.parent == scratch:
+                path.unlink(missing_ok=True)
 
 
-def _configure(image: int, scratch: Path, sysfs: Path) -> tuple[int, Path, int]:
+def _configure(image: int, scratch: Path, block_bytes: int, sysfs: Path) -> tuple[int, Path, int]:
     """Find a free device and take it in one step; another process may be quicker, then try the next."""
     limit = time.monotonic() + _DEADLINE_S
-    config = _CONFIG_HEAD.pack(image, 0) + _info(_AUTOCLEAR | _DIRECT_IO) + _RESERVED
+    info = _INFO.pack(0, 0, 0, 0, 0, 0, 0, 0, _AUTOCLEAR | _DIRECT_IO, b"", b"", b"", 0, 0)
+    config = _CONFIG_HEAD.pack(image, block_bytes) + info + _RESERVED
     while True:
         number = _free_number()
-        path = _node(number, scratch, sysfs)
-        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
         try:
-            fcntl.ioctl(descriptor, _LOOP_CONFIGURE, config)
+            path = _node(number, scratch, sysfs)
+            return number, path, _opened(path, config)
         except OSError as error:
-            os.close(descriptor)
-            if error.errno not in (errno.EBUSY, errno.EAGAIN) or time.monotonic() > limit:
-                raise MachineError(f"cannot attach {path}: {error.strerror}", "see  losetup --list") from error
+            if error.errno not in _TAKEN_BY_ANOTHER or time.monotonic() > limit:
+                raise MachineError(
+                    f"cannot attach an image to /dev/loop{number}: {error.strerror}", "see  losetup --list"
+                ) from error
             time.sleep(0.01)
-        else:
-            return number, path, descriptor
 
 
-def _info(flags: int) -> bytes:
-    return _INFO.pack(0, 0, 0, 0, 0, 0, 0, 0, flags, b"", b"", b"", 0, 0)
+def _opened(path: Path, config: bytes) -> int:
+    """Descriptor of the device at that node, after it has been given its image. Raises OSError."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        fcntl.ioctl(descriptor, _LOOP_CONFIGURE, config)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 def _free_number() -> int:
@@ -135,14 +148,14 @@ def _free_number() -> int:
 
 
 def _node(number: int, scratch: Path, sysfs: Path) -> Path:
-    """The device's node in /dev, or one of our own from the number that sysfs tells."""
+    """The device's node in /dev, or one of our own from the number that sysfs tells. Raises OSError."""
     usual = Path(f"/dev/loop{number}")
-    if usual.exists():
+    told = (sysfs / f"block/loop{number}/dev").read_text().strip()
+    if number_at(str(usual)) == told:
         return usual
-    major, minor = (int(part) for part in (sysfs / f"block/loop{number}/dev").read_text().split(":"))
     own = scratch / f"loop{number}"
-    with suppress(FileExistsError):
-        os.mknod(own, 0o600 | stat.S_IFBLK, os.makedev(major, minor))
+    own.unlink(missing_ok=True)
+    os.mknod(own, 0o600 | stat.S_IFBLK, os.makedev(*map(int, told.split(":"))))
     return own
 
 
@@ -161,14 +174,17 @@ def _wait_until_gone(folder: Path, image: os.stat_result, path: Path) -> None:
         if backing is None or (backing.device, backing.inode) != (image.st_dev, image.st_ino):
             return
         if time.monotonic() > limit:
-            raise MachineError(f"{path} is not detached after {_DEADLINE_S:.0f} s", "who has it open?  see  lsof")
+            raise MachineError(f"{path} is not detached after {_DEADLINE_S:.0f} s", f"who has it open?  lsof {path}")
         time.sleep(0.002)
 
 
 @dataclass(frozen=True)
 class Backing:
-    """What a loop device stands on: the file's filesystem and inode, and where the file is itself a block device, its
-    number (LOOP_GET_STATUS64; `rdevice` equals `device` for a regular file)."""
+    """What a loop device stands on, as LOOP_GET_STATUS64 has it: filesystem and inode of the file.
+
+    `rdevice` is the file's own number where it is a block device, else its filesystem's, equal to `device`
+    (drivers/block/loop.c, loop_get_status()).
+    """
 
     device: int
     inode: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 __all__ = ["Mount", "mount_of", "mounts", "unescape"]
@@ -15,12 +15,16 @@ _OCTAL = re.compile(rb"\\([0-7]{3})")
 
 @dataclass(frozen=True)
 class Mount:
-    """One line of a mount table. `number` is `MAJOR:MINOR`; paths are bytes made text by `os.fsdecode`."""
+    """One line of a mount table. `number` is `MAJOR:MINOR`; paths are bytes made text by `os.fsdecode`.
+
+    `process` is one that lives in the mount's namespace, or empty for our own namespace.
+    """
 
     number: str
     point: str
     kind: str
     source: str
+    process: str = ""
 
 
 def unescape(field: bytes) -> str:
@@ -38,23 +42,24 @@ def _parse(table: bytes) -> Iterator[Mount]:
 
 
 def mounts(proc: Path = Path("/proc")) -> tuple[Mount, ...]:
-    """Every mount of every namespace that some process here lives in and that we may look into, each read once.
+    """Every mount of every namespace that a process or thread lives in and that we may look into, ours first.
 
-    A mount in a namespace that stays closed to us still holds its device exclusively, and is seen by that. Raises
-    OSError when a table that is there cannot be read, ValueError or IndexError when one makes no sense: the caller
-    takes that as "in use".
+    Each namespace is read once, and a mount that several have is told once. A mount in a namespace that stays closed
+    to us still holds its device exclusively, and is seen by that. Raises OSError when a table that is there cannot be
+    read, ValueError or IndexError when one makes no sense: the caller takes that as "in use".
     """
-    found: dict[Mount, None] = {}
-    seen: set[str] = set()
-    for folder in sorted(proc.glob("[0-9]*")):
+    found = {mount: mount for mount in _parse((proc / "self/mountinfo").read_bytes())}
+    seen = {str((proc / "self/ns/mnt").readlink())}
+    for task in proc.glob("[0-9]*/task/[0-9]*"):
         try:
-            namespace = str((folder / "ns/mnt").readlink())
-            table = (folder / "mountinfo").read_bytes() if namespace not in seen else b""
+            namespace = str((task / "ns/mnt").readlink())
+            table = (task / "mountinfo").read_bytes() if namespace not in seen else b""
         except (FileNotFoundError, ProcessLookupError, PermissionError):
-            continue  # that process has ended, or its namespace is closed to us
+            continue  # that thread has ended, or its namespace is closed to us
         seen.add(namespace)
-        found.update(dict.fromkeys(_parse(table)))
-    return tuple(found)
+        for mount in _parse(table):
+            found.setdefault(mount, replace(mount, process=task.name))
+    return tuple(found.values())
 
 
 def mount_of(folder: Path, table: Path = Path("/proc/self/mountinfo")) -> Mount | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fstrial.base.errors import UsageError
 from fstrial.base.units import format_size
-from fstrial.devices._block import block_of
+from fstrial.devices._names import typed
 from fstrial.devices.claim import ClaimedDevice, claim_device, inspect_device
 from fstrial.devices.contract import Attached, Held, Target
 from fstrial.model.trial import Note, NoteKind
@@ -27,7 +27,8 @@ class Place(Target):
         suspect = inspect_device(self.word, erase)
         if suspect.block.size_bytes < size_bytes:
             raise UsageError(
-                f"{self.word} has {format_size(suspect.block.size_bytes)}, and {format_size(size_bytes)} are needed",
+                f"{typed(self.word)} has {format_size(suspect.block.size_bytes)}, "
+                f"and {format_size(size_bytes)} are needed",
                 "choose a larger device or a smaller scale",
             )
         return ()
@@ -36,7 +37,7 @@ class Place(Target):
         return None
 
     def command(self, size_bytes: int) -> tuple[str, ...]:
-        return ("blkdiscard", self.word)
+        return ("blkdiscard", "--force", self.word)
 
     @contextmanager
     def hold(self, erase: tuple[str, ...], size_bytes: int, scratch: Path) -> Iterator[Held]:
@@ -52,17 +53,18 @@ class _HeldDisk:
     @contextmanager
     def attach(self) -> Iterator[Attached]:
         """The whole device, discarded where it can be, so that each trial meets the same flash."""
-        discarded = self.claimed.discard()
-        block = block_of(self.claimed.path.stat().st_rdev)
+        refused = self.claimed.empty()
+        block = self.claimed.block
+        named = typed(self.word)
         note = (
-            Note(NoteKind.FACT, f"{self.word} was discarded before the trial")
-            if discarded
-            else Note(NoteKind.WARNING, f"{self.word} cannot discard: trials meet it as the one before left it")
+            Note(NoteKind.WARNING, f"{named} was not discarded ({refused}): a trial meets it as the one before left it")
+            if refused
+            else Note(NoteKind.FACT, f"{named} was discarded before the trial")
         )
         yield Attached(
             writable=self.claimed,
-            facts=block.facts(self.word, "disk", self.claimed.path),
+            facts=block.facts(self.word, "disk", str(self.claimed.path)),
             statistics=block.statistics,
-            below=(block.disk / "stat") if block.is_partition else None,
+            below=block.disk / "stat" if block.is_partition else None,
             notes=(note,),
         )
