@@ -69,7 +69,10 @@ def run_trial(trial: Trial, workload: Workload, venue: Venue, progress: Callable
         try:
             with venue.held.attach() as attached:
                 course = _Course(trial, workload, venue, attached, progress)
-                course.run()
+                try:
+                    course.run()
+                finally:
+                    course.full_below = _is_full(attached.image)
         except (FstrialError, OSError) as error:
             failure = describe(error)
         complaints = kernel_log.notes(() if course is None else course.devices())
@@ -121,6 +124,7 @@ class _Course:
         self.phases: list[PhaseResult] = []
         self.reason = ""
         self.wrong_content = ""
+        self.full_below = False
 
     def devices(self) -> tuple[str, ...]:
         """Names of the block devices that the trial stands on, as the kernel log has them."""
@@ -130,7 +134,7 @@ class _Course:
     def complete(self, result: TrialResult) -> TrialResult:
         """The result with all that happened on the course."""
         reason = self.reason or self.wrong_content or result.reason
-        if reason and _is_full(self.attached.image):
+        if reason and self.full_below:
             reason += f" (the disk that holds the image is full: {self.attached.facts.backing})"
         return msgspec.structs.replace(
             result,
@@ -159,6 +163,7 @@ class _Course:
         mounted = self.mounted
         if not isinstance(mounted, OnDevice):
             self._skip(HARNESS_PHASES[:2], "the folder is on a filesystem that is mounted already")
+            self.attached.writable.prove()
             mounted.take()
             self.bench.read_statfs("at the start")
             try:
