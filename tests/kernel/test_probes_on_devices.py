@@ -62,9 +62,8 @@ def test_a_discard_is_counted_apart(loop: Path) -> None:
         seen = {sample.metric: sample.value for sample in probe.exit()}
     finally:
         os.close(descriptor)
-    if not discards:
-        pytest.skip("loop devices here do not discard")
-    assert (seen["device_discard_bytes"], seen["device_write_bytes"]) == (64 * MIB, 0)
+    discarded = 64 * MIB if discards else 0  # some hosts' filesystems punch no holes under a loop device
+    assert (seen["device_discard_bytes"], seen["device_write_bytes"]) == (discarded, 0)
 
 
 def test_the_kernels_complaint_about_a_bad_mount_is_seen(loop: Path, tmp_path: Path) -> None:
