@@ -18,8 +18,8 @@ _DEADLINE_S = 60.0
 def identities(suspect: Suspect) -> tuple[str, ...]:
     """Words that name this device and no other, the best first; blanks in them are single.
 
-    A partition's own (PARTUUID, filesystem), not those of its disk. A disk that has none of the lasting ones is named
-    by its sequence number, `diskseq:N`: the kernel gives another whenever another medium is behind the name.
+    A partition's own (PARTUUID, filesystem), not those of its disk. The last resort for a disk is its sequence number,
+    `diskseq:N`: the kernel gives another whenever another medium is behind the name.
 
     Raises Refused when there are none, OSError when they cannot be read.
     """

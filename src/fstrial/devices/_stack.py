@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from fstrial.devices._block import Block, number_text
+from fstrial.devices._block import Block, number_at, number_text
 from fstrial.devices._loop import backing_of
 
 __all__ = ["How", "Stacked", "down", "stack"]
@@ -75,7 +76,9 @@ def _above(one: Stacked, loops: tuple[tuple[Block, str], ...]) -> Iterator[Stack
 def _loops(sysfs: Path) -> Iterator[tuple[Block, str]]:
     """Every loop device over a block device, and the number of that."""
     for folder in sorted((sysfs / "block").glob("loop*/loop")):
-        loop = Block.at(folder.parent)
-        backing = backing_of(Path("/dev", loop.name))
+        loop, node = Block.at(folder.parent), Path("/dev", folder.parent.name)
+        if number_at(str(node)) != loop.number:
+            raise OSError(errno.ENXIO, "it cannot be asked what it stands on: no node of its own in /dev", loop.name)
+        backing = backing_of(node)
         if backing is not None and backing.rdevice:
             yield loop, number_text(backing.rdevice)

@@ -54,7 +54,8 @@ def superblock_uuid(path: Path) -> str:
         return _blkid.superblock_uuid(path)
     except OSError as error:
         raise Refused(
-            f"{path}: what is on it cannot be told: {error.strerror}", f"wipefs {path}  shows every signature"
+            f"{typed(path)}: what is on it cannot be told: {error.strerror}",
+            f"wipefs {typed(path)}  shows every signature",
         ) from error
 
 
@@ -85,6 +86,7 @@ class _Claimed:
 
     def __init__(self, path: Path, descriptor: int, uuid: str) -> None:
         self._path = path
+        self._shown = typed(path)
         self._descriptor = descriptor
         self._identity = Identity.of(self.block)
         self._uuid = uuid
@@ -106,7 +108,7 @@ class _Claimed:
         self._prove_same()
         if self._uuid != (now := superblock_uuid(self._path)):
             raise Refused(
-                f"{self._path} holds another filesystem than the one that was there: "
+                f"{self._shown} holds another filesystem than the one that was there: "
                 f"UUID {now or 'none'}, not {self._uuid or 'none'}",
                 "did another program write to it?",
             )
@@ -118,10 +120,11 @@ class _Claimed:
             if self._path.stat().st_rdev != os.fstat(self._descriptor).st_rdev:
                 changed = "another device number"
         except OSError as error:
-            raise Refused(f"{self._path} could not be examined again: {error}", "was it unplugged?") from error
+            raise Refused(f"{self._shown} could not be examined again: {error}", "was it unplugged?") from error
         if changed:
             raise Refused(
-                f"{self._path} is not the device that was claimed: {changed}", "was it exchanged? look, and start again"
+                f"{self._shown} is not the device that was claimed: {changed}",
+                "was it exchanged? look, and start again",
             )
 
 
@@ -138,7 +141,7 @@ class ClaimedDevice(_Claimed):
         refused = self._discard()
         wiped = proc.run(("wipefs", "--all", "--quiet", str(self._path)), deadline_s=_WIPE_DEADLINE_S)
         if wiped.failed:
-            raise MachineError(f"{self._path}: old signatures could not be wiped: {wiped.complaint()}")
+            raise MachineError(f"{self._shown}: old signatures could not be wiped: {wiped.complaint()}")
         self._uuid = superblock_uuid(self._path)
         return refused
 
@@ -164,7 +167,7 @@ class OwnLoop(_Claimed):
         super()._prove_same()
         image, backing = os.fstat(self._image), backing_of(self.path)
         if backing is None or (backing.device, backing.inode) != (image.st_dev, image.st_ino):
-            raise Refused(f"{self.path} does not stand on our image any more", "did something else detach it?")
+            raise Refused(f"{self._shown} does not stand on our image any more", "did something else detach it?")
 
 
 def claim_loop(loop: Loop, image: int) -> OwnLoop:
@@ -291,7 +294,7 @@ def _lock(path: Path, descriptor: int) -> None:
         except OSError as error:
             if error.errno != errno.EAGAIN or time.monotonic() > limit:
                 raise Refused(
-                    f"{path} is locked by another program ({error.strerror})",
+                    f"{typed(path)} is locked by another program ({error.strerror})",
                     "another fstrial?  see  lslocks",
                 ) from error
             time.sleep(_POLL_S)
@@ -309,5 +312,6 @@ def _exclusively(path: Path, mode: int) -> int:
             return os.open(path, mode | os.O_EXCL | os.O_CLOEXEC)
         except OSError as error:
             if error.errno != errno.EBUSY or time.monotonic() > limit:
-                raise Refused(f"{path} is in use: {error.strerror}", f"see  lsof {path}; findmnt {path}") from error
+                shown = typed(path)
+                raise Refused(f"{shown} is in use: {error.strerror}", f"see  lsof {shown}; findmnt {shown}") from error
             time.sleep(_POLL_S)
