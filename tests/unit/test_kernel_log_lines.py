@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fstrial.probes._machine import _is_of_others
+from fstrial.probes._machine import _is_minor
 
 OTHERS = (
     "I/O error, dev loop3, sector 2048 op 0x0:(READ) flags 0x800 phys_seg 1 prio class 2",
@@ -23,13 +23,17 @@ OURS = (
 
 @pytest.mark.parametrize("line", OTHERS)
 def test_another_device_is_named(line: str) -> None:
-    assert _is_of_others(line, ("loop1", "vda"))
+    assert _is_minor(line, ("loop1", "vda"))
 
 
 @pytest.mark.parametrize("line", OURS)
 def test_our_device_or_none_is_named(line: str) -> None:
-    assert not _is_of_others(line, ("loop1", "vda"))
+    assert not _is_minor(line, ("loop1", "vda"))
 
 
 def test_without_devices_of_our_own_nothing_is_put_on_others() -> None:
-    assert not _is_of_others(OTHERS[0], ())
+    assert not _is_minor(OTHERS[0], ())
+
+
+def test_the_rate_limits_own_count_is_no_complaint() -> None:
+    assert _is_minor("set_capacity_and_notify: 43 callbacks suppressed", ("loop1",))

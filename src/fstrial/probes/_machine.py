@@ -78,13 +78,13 @@ class KernelLog:
     def notes(self, devices: tuple[str, ...] = ()) -> tuple[Note, ...]:
         """The same for a result: a warning each, or the fact that the log could not be read.
 
-        `devices` are the names of the trial's own block devices: a line about another one is somebody else's and
-        only a fact.
+        `devices` are the names of the trial's own block devices: a line about another one is somebody else's, and
+        one that counts what the rate limit swallowed says nothing by itself; both are only facts.
         """
         if self.missing:
             return (Note(NoteKind.FACT, f"kernel log not watched: {self.missing}"),)
         return tuple(
-            Note(NoteKind.FACT if _is_of_others(line, devices) else NoteKind.WARNING, f"kernel log: {line}")
+            Note(NoteKind.FACT if _is_minor(line, devices) else NoteKind.WARNING, f"kernel log: {line}")
             for line in self.lines()
         )
 
@@ -100,7 +100,9 @@ class KernelLog:
             return b""
 
 
-def _is_of_others(line: str, devices: tuple[str, ...]) -> bool:
+def _is_minor(line: str, devices: tuple[str, ...]) -> bool:
+    if line.endswith("callbacks suppressed"):  # lib/ratelimit.c
+        return True
     named = {match[1] for match in _DEVICE.finditer(line)}
     return bool(devices) and bool(named) and named.isdisjoint(devices)
 
