@@ -335,7 +335,7 @@ def test_the_floor_of_a_folder_is_kept_before_every_trial(tmp_path: Path) -> Non
         with target.hold((), 32 * MIB, tmp_path) as held:
             with held.attach() as attached:
                 assert attached.facts.size_bytes == 64 * MIB
-                assert attached.facts.backing == "tmpfs on small"
+                assert attached.facts.backing == "tmpfs"
             (small / "somebody-elses").write_bytes(bytes(30 * MIB))
             with pytest.raises(MachineError, match=r"3.2 MiB stay free"), held.attach():
                 pass

@@ -24,7 +24,7 @@ class Carrier:
     block: Block | None
 
     def __str__(self) -> str:
-        return f"{self.kind} on {typed(self.source)}" if self.source else self.kind
+        return self.kind if self.is_memory or not self.source else f"{self.kind} on {typed(self.source)}"
 
     @property
     def is_memory(self) -> bool:

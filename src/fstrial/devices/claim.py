@@ -148,6 +148,8 @@ class ClaimedDevice(_Claimed):
     def _discard(self) -> str:
         descriptor = _exclusively(self._path, os.O_WRONLY)
         try:
+            if os.fstat(descriptor).st_rdev != os.fstat(self._descriptor).st_rdev:
+                raise Refused(f"{self._shown} is another device by now", "was it exchanged? look, and start again")
             return "" if kernel.discard_all(descriptor) else "it cannot discard"
         except OSError as error:
             return f"its discard failed: {error.strerror}"
