@@ -17,6 +17,7 @@ from pathlib import Path
 
 from _figures import pairs, say, say_ratio
 from fstrial.base import proc
+from fstrial.base.place import cache_folder, mount_root
 from fstrial.base.units import GIB
 from fstrial.filesystems.contract import filesystems
 from fstrial.hosts.contract import Worker, hosts
@@ -24,7 +25,6 @@ from fstrial.model.plan import FilesystemChoice, Plan, Setting, StoppingRule, Wo
 from fstrial.model.trial import PhaseKind, Trial
 from fstrial.model.wire import Progress, Start
 from fstrial.planning.schedule import blocks
-from fstrial.run.place import cache_folder, mount_root
 
 SIZE_BYTES = 2 * GIB
 PAIRS = 12

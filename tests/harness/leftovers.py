@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from fstrial.run.place import cache_folder
+from fstrial.base.place import cache_folder
 
 __all__ = ["Machine", "wait_until_clean"]
 

@@ -12,13 +12,13 @@ import signal
 import sys
 from pathlib import Path
 
+from fstrial.base.place import mount_root
 from fstrial.hosts.contract import hosts
 from fstrial.model.analysis import Outlook
 from fstrial.model.plan import FilesystemChoice, Plan, Setting, StoppingRule, WorkloadChoice
 from fstrial.model.trial import Trial, TrialResult
 from fstrial.model.wire import Start
 from fstrial.run.machine import environment
-from fstrial.run.place import mount_root
 from fstrial.run.preflight import preflight
 from fstrial.run.session import run_session
 from fstrial.store.store import Store

@@ -127,13 +127,13 @@ def _run(
     yes: bool,
     dry_run: bool,
 ) -> int:
+    from fstrial.base.place import mount_root
     from fstrial.cli._progress import Estimate, watching
     from fstrial.hosts.contract import hosts
     from fstrial.model.wire import Start
     from fstrial.report import terminal
     from fstrial.run.cost import expected_cost
     from fstrial.run.machine import environment
-    from fstrial.run.place import mount_root
     from fstrial.run.preflight import preflight
     from fstrial.run.preview import preview
     from fstrial.run.session import run_session

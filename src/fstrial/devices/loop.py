@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fstrial.base.errors import MachineError, MissingRequirement, UsageError
+from fstrial.base.place import cache_folder
 from fstrial.base.units import MIB, format_size, parse_size, size_word
 from fstrial.devices._carrier import Carrier, carrier_of
 from fstrial.devices._loop import attached_loop, unlinked_image
@@ -58,7 +59,7 @@ class Place(Target):
         return self._size or wanted_bytes
 
     def command(self, size_bytes: int) -> tuple[str, ...]:
-        image = _default_folder() if self._folder is None else self._folder
+        image = cache_folder() if self._folder is None else self._folder
         return ("losetup", "--find", "--show", "--direct-io=on", f"{image}/IMAGE-OF-{size_word(size_bytes)}")
 
     @contextmanager
@@ -117,22 +118,16 @@ def need_root(word: str) -> None:
         )
 
 
-def _default_folder() -> Path:
-    """`fstrial` in the user's cache folder (XDG Base Directory Specification)."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path(os.environ.get("HOME", "/root"), ".cache")
-    return Path(base, "fstrial")
-
-
 def _image_folder(given: Path | None) -> Path:
     """The folder for images: as named, else the user's cache, made when it is not there. Raises UsageError."""
     if given is None:
         try:
-            _default_folder().mkdir(parents=True, exist_ok=True)
+            cache_folder().mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UsageError(
-                f"{typed(_default_folder())}: {error.strerror}", "name a folder for images:  --on loop:SIZE@FOLDER"
+                f"{typed(cache_folder())}: {error.strerror}", "name a folder for images:  --on loop:SIZE@FOLDER"
             ) from error
-        return _default_folder()
+        return cache_folder()
     if not given.is_dir():
         raise UsageError(f"{typed(given)}: no such folder for the image", "name an existing folder after @")
     return given
