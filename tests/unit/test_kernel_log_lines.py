@@ -35,5 +35,9 @@ def test_without_devices_of_our_own_nothing_is_put_on_others() -> None:
     assert not _is_minor(OTHERS[0], ())
 
 
+def test_a_request_that_a_device_does_not_know_is_no_complaint() -> None:
+    assert _is_minor("operation not supported error, dev loop1, sector 8 op 0x9:(WRITE_ZEROES) flags 0x0", ("loop1",))
+
+
 def test_the_rate_limits_own_count_is_no_complaint() -> None:
     assert _is_minor("set_capacity_and_notify: 43 callbacks suppressed", ("loop1",))

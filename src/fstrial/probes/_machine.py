@@ -79,7 +79,8 @@ class KernelLog:
         """The same for a result: a warning each, or the fact that the log could not be read.
 
         `devices` are the names of the trial's own block devices: a line about another one is somebody else's, and
-        one that counts what the rate limit swallowed says nothing by itself; both are only facts.
+        one that counts what the rate limit swallowed, or tells of a request that a device does not know, is no
+        complaint; all these are only facts.
         """
         if self.missing:
             return (Note(NoteKind.FACT, f"kernel log not watched: {self.missing}"),)
@@ -102,6 +103,8 @@ class KernelLog:
 
 def _is_minor(line: str, devices: tuple[str, ...]) -> bool:
     if line.endswith("callbacks suppressed"):  # lib/ratelimit.c
+        return True
+    if line.startswith("operation not supported error"):  # block/blk-core.c: the asker does it another way
         return True
     named = {match[1] for match in _DEVICE.finditer(line)}
     return bool(devices) and bool(named) and named.isdisjoint(devices)

@@ -162,18 +162,18 @@ def _excludes_one(interval: Interval | None) -> bool:
 def differences(first: RunRecord, second: RunRecord) -> dict[str, tuple[str, str]]:
     """Facts in which two runs differ, by name, each with its text in the first and in the second.
 
-    Only facts that change what figures mean: a run compares with another when at most one of them differs.
+    Only facts that change what figures mean, and only of what both runs have: filesystems (by label), workloads and
+    tools that one of them lacks are not compared. One such difference is what a comparison is about.
     """
     facts = [_facts(record) for record in (first, second)]
-    return {
-        name: (facts[0].get(name, "?"), facts[1].get(name, "?"))
-        for name in sorted({*facts[0], *facts[1]})
-        if facts[0].get(name) != facts[1].get(name)
-    }
+    common = sorted(set(facts[0]) & set(facts[1]))
+    return {name: (facts[0][name], facts[1][name]) for name in common if facts[0][name] != facts[1][name]}
 
 
 def _facts(record: RunRecord) -> dict[str, str]:
     plan, here = record.plan, record.environment
+    devices = {kept.result.device for kept in record.trials if kept.result.device is not None}
+    shown = {f"{one.kind} {one.model} {one.serial} {one.size_bytes} direct={one.direct_io}" for one in devices}
     facts = {
         "kernel": here.kernel,
         "cpu": f"{here.cpu} × {here.cores}",
@@ -181,16 +181,15 @@ def _facts(record: RunRecord) -> dict[str, str]:
         "memory": str(plan.memory_bytes),
         "sync": plan.sync.value,
         "targets": " ".join(plan.targets),
-        "tools": ", ".join(f"{tool.name} {tool.version}" for tool in here.tools),
+        "host": " ".join(sorted({kept.result.host for kept in record.trials})),
+        "device": " ".join(sorted(shown)),
     }
-    for load in plan.workloads:
-        facts[f"workload-{load.name}"] = " ".join(f"{one.key}={one.value}" for one in load.settings)
-    for choice in plan.filesystems:
-        facts[f"filesystem-{choice.label}"] = " ".join((choice.type, *choice.mkfs, *choice.mount))
-    hosts = sorted({kept.result.host for kept in record.trials})
-    devices = {kept.result.device for kept in record.trials if kept.result.device is not None}
-    facts["host"] = " ".join(hosts)
-    facts["device"] = " ".join(
-        sorted({f"{one.kind} {one.model} {one.serial} {one.size_bytes} direct={one.direct_io}" for one in devices})
-    )
+    facts |= {f"tool-{tool.name}": tool.version for tool in here.tools}
+    facts |= {
+        f"workload-{load.name}": " ".join(f"{one.key}={one.value}" for one in load.settings) for load in plan.workloads
+    }
+    facts |= {
+        f"filesystem-{choice.label}": " ".join((choice.type, *choice.mkfs, *choice.mount))
+        for choice in plan.filesystems
+    }
     return facts
