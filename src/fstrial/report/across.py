@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -35,9 +33,7 @@ def render(
         shown = [one for one in found if one.figure in columns]
         if shown:
             console.print()
-            console.print(_table(declaration, shown))
-        for sentence in _sentences(declaration, found, first.id, second.id):
-            console.print(Text(sentence))
+            console.print(_table(declaration, shown, first.id, second.id))
     for run, places in ((first, across.only_first), (second, across.only_second)):
         if places:
             console.print(Text(f"only in run {run.id}: {'; '.join(places)}"))
@@ -53,43 +49,45 @@ def _what_differs(unlike: dict[str, tuple[str, str]]) -> str:
     )
 
 
-def _table(declaration: Declaration, shown: list[Comparison]) -> Table:
+def _table(declaration: Declaration, shown: list[Comparison], first: int, second: int) -> Table:
+    """A row a figure: seven columns of ratios would not fit into a terminal."""
     table = Table(title=declaration.workload, title_justify="left", box=None, pad_edge=False, header_style="bold")
     table.add_column("filesystem")
-    for column in declaration.columns:
-        table.add_column(column.title, justify="right")
+    table.add_column("figure")
+    table.add_column(f"run {second} / run {first}", justify="right")
+    table.add_column("95 % interval", justify="right")
+    table.add_column("")
     for label in dict.fromkeys(one.filesystem for one in shown):
         by_figure = {one.figure: one for one in shown if one.filesystem == label}
-        cells = [by_figure.get(column.figure) for column in declaration.columns]
-        table.add_row(Text(label), *(_cell(declaration, one) for one in cells))
+        name = label
+        for column in declaration.columns:
+            one = by_figure.get(column.figure)
+            if one is not None:
+                table.add_row(Text(name), column.title, *_cells(declaration, one))
+                name = ""
     return table
 
 
-def _cell(declaration: Declaration, one: Comparison | None) -> Text:
-    if one is None or one.ratio is None:
-        return Text("–", style="dim")
+def _cells(declaration: Declaration, one: Comparison) -> tuple[Text, Text, Text]:
+    if one.ratio is None:
+        return Text("–"), Text(""), Text(one.why, style="dim")
     leaning = words.leaning(one, words.metric(declaration, one.figure))
     style = {words.Leaning.BETTER: "green", words.Leaning.WORSE: "red", words.Leaning.NEITHER: ""}[leaning]
-    interval = "" if one.interval is None else f"\n{words.span(one.interval, '–')}"
     mark = {words.Leaning.BETTER: f"{BETTER} ", words.Leaning.WORSE: f"{WORSE} ", words.Leaning.NEITHER: ""}[leaning]
-    return Text(f"{mark}{words.factor(one.ratio)} ×{interval}", style=style)
+    interval = "" if one.interval is None else words.span(one.interval)
+    return Text(f"{mark}× {words.factor(one.ratio)}", style=style), Text(interval), Text(_judgement(one))
 
 
-def _sentences(declaration: Declaration, found: list[Comparison], first: int, second: int) -> Iterator[str]:
-    for one in found:
-        if one.main:
-            title = words.figure_title(declaration, one.figure)
-            yield f"{one.filesystem}, {title[:1].lower()}{title[1:]}: {_judgement(one, first, second)}"
-
-
-def _judgement(one: Comparison, first: int, second: int) -> str:
-    told = f": {words.ratio(one)} × run {first}" if one.ratio is not None else (f": {one.why}" if one.why else "")
+def _judgement(one: Comparison) -> str:
+    """The verdict of a main figure; of any other only what its own interval says."""
     match one.verdict:
+        case None:
+            return "differs, uncorrected" if one.uncorrected else ""
         case Verdict.SAME:
-            return f"the same within 3 %{told}"
-        case Verdict.FASTER | Verdict.SLOWER:
-            return f"{one.verdict.value} in run {second}{told}"
+            return "the same within 3 %"
         case Verdict.TOO_FEW:
-            return f"too few runs for a verdict{told}"
-        case _:
-            return f"cannot tell{told}"
+            return "too few runs for a verdict"
+        case Verdict.CANNOT_TELL:
+            return f"cannot tell{': ' + one.why if one.why else ''}"
+        case verdict:
+            return verdict.value
