@@ -90,4 +90,4 @@ def _judgement(one: Comparison) -> str:
         case Verdict.CANNOT_TELL:
             return f"cannot tell{': ' + one.why if one.why else ''}"
         case verdict:
-            return verdict.value
+            return str(verdict.value)
