@@ -26,8 +26,10 @@ class FakeBench:
     spaces: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def run(self, argv: Sequence[str], cwd: Path | None = None, accept: tuple[int, ...] = (0,)) -> proc.Completed:
-        done = proc.run(argv, deadline_s=_DEADLINE_S, cwd=cwd)
+    def run(
+        self, argv: Sequence[str], cwd: Path | None = None, accept: tuple[int, ...] = (0,), discard: bool = False
+    ) -> proc.Completed:
+        done = proc.run(argv, deadline_s=_DEADLINE_S, cwd=cwd, discard=discard)
         self.commands.append(done.argv)
         if done.timed_out or done.exit_status not in accept:
             raise PhaseFailed(f"{argv[0]}: {done.complaint()}")

@@ -75,11 +75,13 @@ def run(
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
     stdin: bytes | None = None,
+    discard: bool = False,
 ) -> Completed:
     """Run a program to its end and say what it cost.
 
-    A program past `deadline_s` is killed and returned with `timed_out`. Raises MissingRequirement when it is not
-    installed, MachineError when it cannot be started.
+    A program past `deadline_s` is killed and returned with `timed_out`. With `discard` its standard output is
+    /dev/null and `stdout` is empty. Raises MissingRequirement when it is not installed, MachineError when it cannot
+    be started.
     """
     path = find(argv[0])
     if path is None:
@@ -90,7 +92,7 @@ def run(
             child = subprocess.Popen(
                 [path, *argv[1:]],
                 stdin=feed,
-                stdout=out,
+                stdout=subprocess.DEVNULL if discard else out,
                 stderr=err,
                 cwd=cwd,
                 env=environment(env),

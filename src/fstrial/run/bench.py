@@ -79,8 +79,10 @@ class TrialBench:
         self._phase = phase
         self.account = Account()
 
-    def run(self, argv: Sequence[str], cwd: Path | None = None, accept: tuple[int, ...] = (0,)) -> proc.Completed:
-        done = proc.run(argv, deadline_s=self._deadline_s, cwd=cwd)
+    def run(
+        self, argv: Sequence[str], cwd: Path | None = None, accept: tuple[int, ...] = (0,), discard: bool = False
+    ) -> proc.Completed:
+        done = proc.run(argv, deadline_s=self._deadline_s, cwd=cwd, discard=discard)
         self.account.user_s += done.user_s
         self.account.sys_s += done.sys_s
         self.keep(done)

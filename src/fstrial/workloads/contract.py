@@ -75,10 +75,13 @@ class Bench(Protocol):
     @property
     def seed(self) -> int: ...
 
-    def run(self, argv: Sequence[str], cwd: Path | None = None, accept: tuple[int, ...] = (0,)) -> Completed:
+    def run(
+        self, argv: Sequence[str], cwd: Path | None = None, accept: tuple[int, ...] = (0,), discard: bool = False
+    ) -> Completed:
         """Run a program of the phase: its CPU time is the phase's, the command is kept.
 
-        Raises PhaseFailed with its words when it ends otherwise than in `accept`.
+        `discard` sends what it prints to /dev/null. Raises PhaseFailed with its words when it ends otherwise than in
+        `accept`.
         """
 
     def count(self, operations: int = 0, moved_bytes: int = 0) -> None:
