@@ -16,7 +16,7 @@ from fstrial.devices.contract import target_of
 from fstrial.filesystems.contract import filesystems
 from fstrial.model.declaration import Declaration
 from fstrial.model.plan import Candidate, FilesystemChoice, SyncPolicy, WorkloadChoice
-from fstrial.model.trial import NoteKind, Outcome, PhaseKind, PhaseResult, Trial, TrialKind, TrialResult
+from fstrial.model.trial import CacheState, NoteKind, Outcome, PhaseKind, PhaseResult, Trial, TrialKind, TrialResult
 from fstrial.run.trial import Venue, run_trial
 from fstrial.workloads.contract import Bench, Key, Needs, Phase, Stage, Workload, WrongContent
 
@@ -32,9 +32,9 @@ class Planted(Workload):
     summary: ClassVar[str] = "a fault on purpose"
     keys: ClassVar[tuple[Key, ...]] = ()
 
-    def __init__(self, fault: Work, after: Work | None = None) -> None:
+    def __init__(self, fault: Work, after: Work | None = None, cold: bool = False) -> None:
         super().__init__()
-        self.fault, self.after = fault, after
+        self.fault, self.after, self.cold = fault, after, cold
 
     def declare(self, sync: SyncPolicy) -> Declaration:
         return Declaration("planted", "", (), (), (), ())
@@ -48,7 +48,7 @@ class Planted(Workload):
     def phases(self, root: Path) -> tuple[Phase, ...]:
         return (
             Phase("good", lambda bench: (root / "good").write_bytes(b"x" * MIB) and None),
-            Phase("planted", self.fault, after=self.after),
+            Phase("planted", self.fault, after=self.after, cold=self.cold),
             Phase("never", lambda bench: (root / "never").mkdir()),
         )
 
@@ -222,6 +222,15 @@ def test_sync_at_the_end_leaves_phases_without_a_durable_time_but_not_the_total(
     assert total is not None
     assert total.value is not None
     assert total.value > 0
+
+
+def test_a_remount_between_phases_leaves_no_durable_total_without_syncs(place: Path) -> None:
+    """It wrote back outside every timing; a sync at the end would look like the price of all that was written."""
+    result = _run(place, Planted(lambda bench: None, cold=True), sync=SyncPolicy.END)
+    assert _phase(result, "planted").cache is CacheState.COLD
+    total = _phase(result, "total").sample("durable_s")
+    assert total is not None
+    assert total.value is None
 
 
 def test_harness_phases_stand_in_the_result_with_their_times(place: Path) -> None:

@@ -279,7 +279,9 @@ class _Course:
             if done.result.outcome is not Outcome.PASSED:
                 self._not_reached(self.workload_phases[index + 1 :], phase.name)
                 break
-        final_sync_s = None if by_phase or self.reason else self._final_sync()
+        # a remount in between wrote back outside any timing: no sync at the end makes up for that
+        remounted = any(phase.cold for phase in self.workload_phases)
+        final_sync_s = None if by_phase or self.reason or remounted else self._final_sync()
         if self.trial.kind is TrialKind.MEASURED and timed:
             self.phases.append(total_of(TOTAL, timed, final_sync_s))
 
