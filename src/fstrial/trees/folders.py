@@ -26,7 +26,7 @@ class Folder(Source):
 
     def members(self) -> Iterator[Member | LeftOut]:
         if not self._folder.is_dir():
-            raise UsageError(f"{self.where} is not there", "tree.source= takes an existing folder or tarball")
+            raise UsageError(f"{self.where} is not there", "source= takes an existing folder or tarball")
         for member in _walk(self._folder, ""):
             if isinstance(member, LeftOut) and member.reason == _UNREADABLE:
                 raise UsageError(
@@ -100,5 +100,5 @@ def _chunks(path: str) -> Iterator[bytes]:
                 yield chunk
     except OSError as error:
         raise UsageError(
-            f"the source file {path} cannot be read: {error.strerror}", "name another source with tree.source="
+            f"the source file {path} cannot be read: {error.strerror}", "name another source with source="
         ) from error

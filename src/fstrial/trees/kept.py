@@ -61,7 +61,7 @@ def keep(store: Path, key: str, make: Callable[[Path], Staged]) -> Kept:
         _sweep(store)
     except OSError as error:
         raise MachineError(
-            f"the source tree cannot be kept in {store}: {error.strerror}", "make room there, or lower tree.scale"
+            f"the source tree cannot be kept in {store}: {error.strerror}", "make room there, or lower the scale"
         ) from error
     return kept
 

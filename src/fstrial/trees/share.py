@@ -13,7 +13,16 @@ from fstrial.trees.manifest import Tally, digester, folders_of
 from fstrial.trees.member import LeftOut, Member, Source
 from fstrial.trees.names import Names
 
-__all__ = ["PUBLISHED_BYTES", "Survey", "describe", "share_bytes", "survey", "take"]
+__all__ = [
+    "PUBLISHED_BYTES",
+    "Survey",
+    "TooSmall",
+    "describe",
+    "fitting_scale",
+    "share_bytes",
+    "survey",
+    "take",
+]
 
 PUBLISHED_BYTES = 655 * 1024 * 1024
 """The three kernel source trees of the published test of 2007, without metadata and block rounding."""
@@ -29,15 +38,28 @@ class Survey:
     key: str
 
 
-def share_bytes(scale: float) -> int:
-    """Bytes of a share of the published tree."""
-    return round(scale * PUBLISHED_BYTES)
+class TooSmall(UsageError):
+    """A source has fewer bytes than are wanted."""
+
+    def __init__(self, message: str, held_bytes: int) -> None:
+        super().__init__(message, "take a smaller share, or name another source")
+        self.held_bytes = held_bytes
+
+
+def share_bytes(scale: float, published_bytes: int = PUBLISHED_BYTES) -> int:
+    """Bytes of a share of a published tree."""
+    return round(scale * published_bytes)
+
+
+def fitting_scale(held_bytes: int, published_bytes: int = PUBLISHED_BYTES) -> float:
+    """The largest share of a published tree that a source of so many bytes holds, to three significant digits."""
+    return _round_down(held_bytes / published_bytes)
 
 
 def take(source: Source, wanted_bytes: int, left_out: Counter[str]) -> Iterator[Member]:
     """The share's members. `left_out` counts, by reason, what was met and cannot be in the tree.
 
-    The member that reaches `wanted_bytes` is the last. Raises UsageError when there is less.
+    The member that reaches `wanted_bytes` is the last. Raises TooSmall when there is less.
     """
     names = Names()
     largest = wanted_bytes if source.largest_share is None else int(wanted_bytes * source.largest_share)
@@ -62,12 +84,10 @@ def _reason_against(member: Member | LeftOut, names: Names, largest: int | None)
     return names.refuse(member.path)
 
 
-def _too_small(source: Source, wanted_bytes: int, held_bytes: int, left_out: Counter[str]) -> UsageError:
+def _too_small(source: Source, wanted_bytes: int, held_bytes: int, left_out: Counter[str]) -> TooSmall:
     without = f", without {describe(left_out)}" if left_out else ""
-    fits = _round_down(held_bytes / PUBLISHED_BYTES)
-    return UsageError(
-        f"{source.where} holds {format_size(held_bytes)}{without}; {format_size(wanted_bytes)} are wanted",
-        f"--set tree.scale={fits:g} fits, or name another tree.source" if fits else "name another tree.source",
+    return TooSmall(
+        f"{source.where} holds {format_size(held_bytes)}{without}; {format_size(wanted_bytes)} are wanted", held_bytes
     )
 
 

@@ -31,6 +31,6 @@ def source_of(word: str) -> Source:
         return Tarball(path)
     close = nearest(word, BUILT_IN)
     raise UsageError(
-        f"tree.source: there is no folder or tarball {word!r}",
+        f"source: there is no folder or tarball {word!r}",
         (f"did you mean {close!r}? " if close else "") + f"built in: {', '.join(BUILT_IN)}",
     )

@@ -44,7 +44,7 @@ def stage_tree(source: Source, wanted_bytes: int, root: Path) -> Staged:
             entries.append(_write(member, path, sample))
     except OSError as error:
         raise MachineError(
-            f"the source tree cannot be put into {root}: {error.strerror}", "make room there, or lower tree.scale"
+            f"the source tree cannot be put into {root}: {error.strerror}", "make room there, or lower the scale"
         ) from error
     return Staged(root, Manifest.of(entries), sample.ratio(), dict(left_out))
 

@@ -42,7 +42,7 @@ class Tarball(Source):
         except tarfile.ReadError as error:
             raise UsageError(
                 f"{self._path} is no tarball that can be read",
-                "tree.source= takes a folder, or a tar archive: plain or of gzip, bzip2 or xz",
+                "source= takes a folder, or a tar archive: plain or of gzip, bzip2 or xz",
             ) from error
         except OSError as error:
             raise UsageError(f"{self.where} cannot be read: {error.strerror}") from error
@@ -86,7 +86,7 @@ def linux(folder: Path = Path("/usr/src")) -> Tarball:
     if not found:
         raise MissingRequirement(
             f"no linux-source-*.tar.xz in {folder}",
-            "sudo apt-get install linux-source, or use --set tree.source=generated",
+            "sudo apt-get install linux-source, or use source=generated",
         )
     return Tarball(found[-1], largest_share=1 / 50)
 

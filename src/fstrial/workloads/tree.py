@@ -6,25 +6,17 @@ docs/workload-tree.md.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
-from functools import cached_property
 from pathlib import Path
 
-from fstrial.base import kernel
-from fstrial.base.errors import MissingRequirement
 from fstrial.base.registry import unknown
-from fstrial.base.units import MIB, format_size, parse_share
+from fstrial.base.units import MIB, format_size
 from fstrial.model.declaration import Declaration
-from fstrial.model.plan import SyncPolicy
+from fstrial.model.plan import Setting, SyncPolicy
 from fstrial.trees.compare import first_difference, miscount
-from fstrial.trees.kept import Kept, keep
-from fstrial.trees.member import Source
-from fstrial.trees.share import Survey, describe, share_bytes, survey
-from fstrial.trees.sources import source_of
-from fstrial.trees.staging import Staged, read_through, stage_tree
+from fstrial.trees.share import PUBLISHED_BYTES
+from fstrial.workloads._source import NAME, SourceTree, source_keys
 from fstrial.workloads._tree_figures import ARCHIVE_BYTES, declaration
 from fstrial.workloads.contract import Bench, Key, Needs, Phase, PhaseFailed, Stage, Workload, WrongContent
 
@@ -33,23 +25,6 @@ __all__ = ["Load"]
 _COPY = ("cp", "-r", "--reflink=never", "--sparse=never")
 _CLONE = ("cp", "-r", "--reflink=auto", "--sparse=never")
 _COPIES = 3
-_NAME = "tree"
-_UNSTAGED = Path("SOURCE", _NAME)
-"""Stands for the staged source in a dry run."""
-
-
-class Cache(Enum):
-    """Whether the source is in memory when it is copied in."""
-
-    WARM = "warm"
-    COLD = "cold"
-
-
-def _cache(text: str, what: str) -> Cache:
-    try:
-        return Cache(text)
-    except ValueError:
-        raise unknown(what, text, (cache.value for cache in Cache)) from None
 
 
 def _yes(text: str, what: str) -> bool:
@@ -66,7 +41,7 @@ class _Layout:
 
     @property
     def tree(self) -> Path:
-        return self.root / _NAME
+        return self.root / NAME
 
     @property
     def second(self) -> Path:
@@ -82,26 +57,25 @@ class _Layout:
 
     @property
     def copies(self) -> tuple[Path, Path, Path]:
-        return (self.tree, self.second / _NAME, self.third / _NAME)
+        return (self.tree, self.second / NAME, self.third / NAME)
 
 
 class Load(Workload):
     name = "tree"
     summary = "copy a source tree in, copy it within, tar -czf, tar -xzf, delete all: the test of linuxhelp, 2007"
     keys = (
-        Key("source", "system", "system, linux, generated, or the path of a folder or tarball"),
-        Key("scale", "0.1", "share of the published 655 MiB", parse_share),
-        Key("cache", "warm", "is the source in memory when it is copied in: warm or cold", _cache),
+        *source_keys("655 MiB"),
         Key("clone", "no", "yes: the copy within the filesystem may share blocks (cp --reflink=auto)", _yes),
     )
 
-    _kept: Kept | None = None
-    _staged: Staged | None = None
+    def __init__(self, settings: Sequence[Setting] = ()) -> None:
+        super().__init__(settings)
+        self._source = SourceTree(self, PUBLISHED_BYTES)
 
     def declare(self, sync: SyncPolicy) -> Declaration:
         cloned = ", where it may share blocks" if self.value("clone") else ""
         about = (
-            f"Copies {format_size(self._wanted_bytes)} of source files (tree.source={self.value('source')}; the "
+            f"Copies {format_size(self._source.wanted_bytes)} of source files (tree.source={self.value('source')}; the "
             f"published test had 655 MiB) onto the filesystem, copies them within it{cloned}, packs and unpacks "
             "them with tar and gzip, and deletes everything."
         )
@@ -109,39 +83,22 @@ class Load(Workload):
 
     def needs(self) -> Needs:
         """Half as much again as three copies and an archive that gzip cannot shrink, on blocks of 4 KiB."""
-        tally = self._survey.tally
+        tally = self._source.survey.tally
         copy = tally.size_bytes + 5 * 1024 * tally.files + 8 * 1024 * tally.directories
         archive = tally.size_bytes + 1024 * (tally.files + tally.directories)
         return Needs(
             device_bytes=(_COPIES * copy + archive) * 3 // 2 + 128 * MIB,
             write_bytes=_COPIES * copy + archive // 3,
             files=_COPIES * tally.files + 1,
-            largest_file_bytes=max(archive, self._survey.largest_file_bytes),
-            longest_name_bytes=max(self._survey.longest_name_bytes, len(_Layout(Path()).archive.name)),
+            largest_file_bytes=max(archive, self._source.survey.largest_file_bytes),
+            longest_name_bytes=max(self._source.survey.longest_name_bytes, len(_Layout(Path()).archive.name)),
         )
 
     def requires(self) -> tuple[str, ...]:
         return ("cp", "du", "tar", "gzip", "rm")
 
     def prepare(self, stage: Stage) -> tuple[str, ...]:
-        cold = self.value("cache") is Cache.COLD
-        if cold and not stage.may_drop:
-            raise MissingRequirement(
-                "tree.cache=cold needs root: caches cannot be dropped otherwise", "use --set tree.cache=warm"
-            )
-        folder = None if cold else stage.memory
-        if folder is not None and _holds(folder, self._wanted_bytes):
-            root = folder / f"source-{len(list(folder.iterdir())) + 1}" / _NAME
-            self._staged = stage_tree(self._source, self._wanted_bytes, root)
-            return (*self._facts(self._staged), "the source is staged in memory and read before every copy")
-        self._kept = keep(
-            stage.folder / "trees",
-            self._survey.key,
-            lambda root: stage_tree(self._source, self._wanted_bytes, root),
-        )
-        self._staged = self._kept.staged
-        how = "dropped from memory" if cold else "read into memory"
-        return (*self._facts(self._staged), f"the source is staged on disk and {how} before every copy")
+        return self._source.prepare(stage)
 
     def phases(self, root: Path) -> tuple[Phase, ...]:
         at = _Layout(root)
@@ -170,9 +127,8 @@ class Load(Workload):
         )
 
     def _copy_in(self, at: _Layout) -> Phase:
-        source = _UNSTAGED if self._staged is None else self._staged.root
-        command = (*_COPY, str(source), f"{at.root}/")
-        return Phase("copy_in", lambda bench: self._move(bench, command), (command,), before=self._provide)
+        command = (*_COPY, self._source.where, f"{at.root}/")
+        return Phase("copy_in", lambda bench: self._move(bench, command), (command,), before=self._source.provide)
 
     def _copy_within(self, at: _Layout) -> Phase:
         command = (*(_CLONE if self.value("clone") else _COPY), str(at.tree), f"{at.second}/")
@@ -184,7 +140,7 @@ class Load(Workload):
         )
 
     def _tar_gz(self, at: _Layout) -> Phase:
-        command = ("tar", "-czf", str(at.archive), "-C", str(at.second), _NAME)
+        command = ("tar", "-czf", str(at.archive), "-C", str(at.second), NAME)
 
         def work(bench: Bench) -> None:
             self._move(bench, command)
@@ -206,7 +162,7 @@ class Load(Workload):
 
         def work(bench: Bench) -> None:
             bench.run(command)
-            bench.count(operations=_COPIES * self._tree.manifest.tally.files + 1)
+            bench.count(operations=_COPIES * self._source.tree.manifest.tally.files + 1)
 
         def before(bench: Bench) -> None:
             self._check_counts(at)
@@ -221,20 +177,12 @@ class Load(Workload):
     def _move(self, bench: Bench, command: Sequence[str]) -> None:
         """A command that reads the whole tree once and writes it once."""
         bench.run(command)
-        tally = self._tree.manifest.tally
-        bench.count(operations=tally.files, moved_bytes=tally.size_bytes)
-
-    def _provide(self, bench: Bench) -> None:
-        """The source is in memory, or is not, whatever the trial before this one did."""
-        if self.value("cache") is Cache.COLD:
-            kernel.drop_caches()
-        else:
-            read_through(self._tree)
+        self._source.moved(bench)
 
     def _check_counts(self, at: _Layout) -> None:
         for copy in at.copies:
             try:
-                wrong = miscount(copy, self._tree.manifest)
+                wrong = miscount(copy, self._source.tree.manifest)
             except OSError as error:
                 wrong = f"what cannot be read: {error}"
             if wrong:
@@ -242,41 +190,6 @@ class Load(Workload):
 
     def _verify(self, at: _Layout) -> None:
         for copy in at.copies:
-            difference = first_difference(copy, self._tree.manifest, self._tree.root)
+            difference = first_difference(copy, self._source.tree.manifest, self._source.tree.root)
             if difference is not None:
                 raise WrongContent(f"{copy.relative_to(at.root)}/{difference}")
-
-    def _facts(self, staged: Staged) -> tuple[str, ...]:
-        tally = staged.manifest.tally
-        held = (
-            f"source: {self._source.where}: {tally.files} files in {tally.directories} directories, "
-            f"{format_size(tally.size_bytes)}, gzip ratio about {staged.gzip_ratio:.1f}, "
-            f"digest {staged.manifest.digest}"
-        )
-        left = f"left out of the source: {describe(staged.left_out)}"
-        return (held, left) if staged.left_out else (held,)
-
-    @property
-    def _tree(self) -> Staged:
-        assert self._staged is not None, "prepare comes before phases run"
-        return self._staged
-
-    @cached_property
-    def _source(self) -> Source:
-        return source_of(str(self.value("source")))
-
-    @cached_property
-    def _wanted_bytes(self) -> int:
-        scale = self.value("scale")
-        assert isinstance(scale, float)
-        return share_bytes(scale)
-
-    @cached_property
-    def _survey(self) -> Survey:
-        return survey(self._source, self._wanted_bytes)
-
-
-def _holds(folder: Path, wanted_bytes: int) -> bool:
-    """Whether a tmpfs has room for a tree, its pages rounded up, and some to spare."""
-    state = os.statvfs(folder)
-    return state.f_bavail * state.f_frsize >= wanted_bytes * 3 // 2

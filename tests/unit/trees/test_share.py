@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from fstrial.base.errors import UsageError
 from fstrial.trees.folders import Folder, System
 from fstrial.trees.member import LeftOut, Member, Source
-from fstrial.trees.share import PUBLISHED_BYTES, share_bytes, survey, take
+from fstrial.trees.share import PUBLISHED_BYTES, TooSmall, fitting_scale, share_bytes, survey, take
 
 
 class Listed(Source):
@@ -50,10 +50,10 @@ def test_the_published_tree_is_the_whole() -> None:
 
 def test_too_small_a_source_says_how_much_there_is_and_what_fits() -> None:
     source = Listed([3 * 1024 * 1024] * 10)
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(TooSmall) as caught:
         taken(source, share_bytes(1.0))
     assert "a list holds 30 MiB, without symbolic links (1); 655 MiB are wanted" in caught.value.message
-    assert "tree.scale=0.0458 fits" in caught.value.hint
+    assert f"{fitting_scale(caught.value.held_bytes):g}" == "0.0458"
     assert taken(source, share_bytes(0.0458))
 
 

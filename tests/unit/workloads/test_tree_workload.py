@@ -238,7 +238,7 @@ def test_a_folder_and_its_tarball_are_one_source(tmp_path: Path, place: Stage) -
     ("settings", "says", "hint"),
     [
         ({"source": "/not/here"}, "there is no folder or tarball '/not/here'", "built in"),
-        ({"source": "/etc/passwd"}, "no tarball", "tree.source="),
+        ({"source": "/etc/passwd"}, "no tarball", "source="),
         ({"source": "/usr/share/doc/tar", "scale": "5"}, "are wanted", "tree.scale="),
     ],
 )
