@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from fstrial.model.declaration import TOTAL, Chart, ChartKind, Column, Declaration, PhaseTitle
-from fstrial.model.metric import PHASE_METRICS, Direction, Figure, Metric, Unit
+from fstrial.model.metric import PHASE_METRICS, Figure
 from fstrial.model.plan import SyncPolicy
+from fstrial.workloads._source import ARCHIVE_BYTES
 
-__all__ = ["ARCHIVE_BYTES", "declaration"]
+__all__ = ["declaration"]
 
-ARCHIVE_BYTES = "archive_bytes"
 
 _PHASES = {
     "copy": "copy",
@@ -38,7 +38,7 @@ def declaration(about: str, sync: SyncPolicy) -> Declaration:
         phases=tuple(PhaseTitle(name, title) for name, title in _PHASES.items()),
         metrics=(
             *PHASE_METRICS,
-            Metric(ARCHIVE_BYTES, Unit.BYTES, Direction.NEITHER, "size of the archive that tar made"),
+            ARCHIVE_BYTES,
         ),
         columns=(
             *(Column(_PHASES[figure.phase], figure) for figure in timed),

@@ -11,6 +11,7 @@ from fstrial.base import kernel
 from fstrial.base.errors import MissingRequirement, UsageError
 from fstrial.base.registry import unknown
 from fstrial.base.units import format_size, parse_share
+from fstrial.model.metric import Direction, Metric, Unit
 from fstrial.trees.kept import Kept, keep
 from fstrial.trees.member import Source
 from fstrial.trees.share import Survey, TooSmall, describe, fitting_scale, share_bytes, survey
@@ -18,7 +19,9 @@ from fstrial.trees.sources import source_of
 from fstrial.trees.staging import Staged, read_through, stage_tree
 from fstrial.workloads.contract import Bench, Key, Stage, Workload
 
-__all__ = ["NAME", "Cache", "SourceTree", "source_keys"]
+__all__ = ["ARCHIVE_BYTES", "NAME", "Cache", "SourceTree", "source_keys"]
+
+ARCHIVE_BYTES = Metric("archive_bytes", Unit.BYTES, Direction.NEITHER, "size of the archive that was made of the tree")
 
 NAME = "tree"
 """What the staged source's folder is called."""

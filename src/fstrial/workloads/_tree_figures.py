@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from fstrial.model.declaration import TOTAL, Chart, ChartKind, Column, Declaration, PhaseTitle
-from fstrial.model.metric import PHASE_METRICS, Direction, Figure, Metric, Unit
+from fstrial.model.metric import PHASE_METRICS, Figure
 from fstrial.model.plan import SyncPolicy
+from fstrial.workloads._source import ARCHIVE_BYTES
 
-__all__ = ["ARCHIVE_BYTES", "declaration"]
+__all__ = ["declaration"]
 
-ARCHIVE_BYTES = "archive_bytes"
 
 _TIMED = {
     "copy_in": "Copy in",
@@ -20,7 +20,7 @@ _TIMED = {
 _DISK_USAGE = "Disk usage"
 _METRICS = (
     *PHASE_METRICS,
-    Metric(ARCHIVE_BYTES, Unit.BYTES, Direction.NEITHER, "size of the archive that tar and gzip made"),
+    ARCHIVE_BYTES,
 )
 
 

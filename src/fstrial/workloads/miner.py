@@ -17,8 +17,8 @@ from fstrial.model.declaration import Declaration
 from fstrial.model.plan import Setting, SyncPolicy
 from fstrial.trees.compare import first_difference, miscount
 from fstrial.trees.manifest import FileEntry, Manifest
-from fstrial.workloads._miner_figures import ARCHIVE_BYTES, declaration
-from fstrial.workloads._source import SourceTree, source_keys
+from fstrial.workloads._miner_figures import declaration
+from fstrial.workloads._source import ARCHIVE_BYTES, SourceTree, source_keys
 from fstrial.workloads.contract import Bench, Key, Needs, Phase, PhaseFailed, Stage, Workload, WrongContent
 
 __all__ = ["Load"]
@@ -189,7 +189,7 @@ class Load(Workload):
         def work(bench: Bench) -> None:
             bench.run(command)
             self._source.moved(bench, at.archived_trees)
-            bench.record(ARCHIVE_BYTES, float(at.archive.stat().st_size))
+            bench.record(ARCHIVE_BYTES.name, float(at.archive.stat().st_size))
 
         return Phase("tar", work, (command,))
 

@@ -16,8 +16,8 @@ from fstrial.model.declaration import Declaration
 from fstrial.model.plan import Setting, SyncPolicy
 from fstrial.trees.compare import first_difference, miscount
 from fstrial.trees.share import PUBLISHED_BYTES
-from fstrial.workloads._source import NAME, SourceTree, source_keys
-from fstrial.workloads._tree_figures import ARCHIVE_BYTES, declaration
+from fstrial.workloads._source import ARCHIVE_BYTES, NAME, SourceTree, source_keys
+from fstrial.workloads._tree_figures import declaration
 from fstrial.workloads.contract import Bench, Key, Needs, Phase, PhaseFailed, Stage, Workload, WrongContent
 
 __all__ = ["Load"]
@@ -144,7 +144,7 @@ class Load(Workload):
 
         def work(bench: Bench) -> None:
             self._move(bench, command)
-            bench.record(ARCHIVE_BYTES, float(at.archive.stat().st_size))
+            bench.record(ARCHIVE_BYTES.name, float(at.archive.stat().st_size))
 
         return Phase("tar_gz", work, (command,))
 
