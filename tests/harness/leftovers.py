@@ -1,86 +1,70 @@
-"""What a killed fstrial could have left on the machine, and how to see that it has not."""
+"""What a killed fstrial could have left on the machine, and how to see that it has not.
+
+Each test gives fstrial a cache folder of its own: by it the loop devices, mounts, processes and files of that test are
+told from those of anything else that runs at the same time.
+"""
 
 from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from fstrial.base.place import cache_folder
-
-__all__ = ["Machine", "wait_until_clean"]
+__all__ = ["Haunt"]
 
 
 @dataclass(frozen=True)
-class Machine:
-    """Loop devices in use, mounts in any visible namespace on our folder, our processes, files we keep images in."""
+class Haunt:
+    """Where one test's fstrial lives."""
 
-    loops: frozenset[str]
-    mounts: frozenset[str]
-    processes: frozenset[str]
-    files: frozenset[str]
-    groups: frozenset[str]
+    cache: Path
 
-    @classmethod
-    def now(cls) -> Machine:
-        return cls(_loops(), _mounts(), _processes(), _files(), _groups())
+    @property
+    def environment(self) -> dict[str, str]:
+        """For the controller; it hands the folder on to its worker."""
+        return {**os.environ, "XDG_CACHE_HOME": str(self.cache)}
 
-    def beyond(self, before: Machine) -> str:
-        """What is there now that was not before, in words."""
-        parts = []
-        for name in self.__dataclass_fields__:
-            extra = getattr(self, name) - getattr(before, name)
-            if extra:
-                parts.append(f"{name}: {', '.join(sorted(extra))}")
-        return "; ".join(parts)
+    def left_after(self, within_s: float = 20.0) -> list[str]:
+        """What is still there when the kernel has had its moment to take a namespace down."""
+        limit = time.monotonic() + within_s
+        while (left := [*self.loops(), *self.mounts(), *self.processes(), *self.files()]) and time.monotonic() < limit:
+            time.sleep(0.05)
+        return left
 
+    def loops(self) -> Iterator[str]:
+        """Loop devices over an image in the folder, unlinked ones included."""
+        for file in Path("/sys/block").glob("loop*/loop/backing_file"):
+            try:
+                backing = file.read_text(errors="replace").strip()
+            except OSError:
+                continue  # detached since
+            if backing.startswith(f"{self.cache}/"):
+                yield f"{file.parts[3]} over {backing}"
 
-def wait_until_clean(before: Machine, within_s: float = 20.0) -> str:
-    """Give the kernel its moment to take a namespace down; what is still left after it, in words."""
-    limit = time.monotonic() + within_s
-    while (left := Machine.now().beyond(before)) and time.monotonic() < limit:
-        time.sleep(0.05)
-    return left
+    def mounts(self) -> Iterator[str]:
+        """Mounts below the folder in any namespace that can be looked into."""
+        for table in Path("/proc").glob("[0-9]*/mountinfo"):
+            try:
+                lines = table.read_text(errors="surrogateescape").splitlines()
+            except OSError:
+                continue
+            yield from (f"mount {line.split()[4]}" for line in lines if line.split()[4].startswith(f"{self.cache}/"))
 
+    def processes(self) -> Iterator[str]:
+        """Processes that were told of the folder: the worker, its supervisor and what they started inside it."""
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                command = (folder / "cmdline").read_bytes()
+                told = (folder / "environ").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            knows = f"XDG_CACHE_HOME={self.cache}".encode() in told or f"{self.cache}/".encode() in command
+            if knows and folder.name != str(os.getpid()):
+                yield f"{folder.name} {command.decode(errors='replace')}"
 
-def _loops() -> frozenset[str]:
-    return frozenset(
-        f"{device.name} on {(device / 'loop/backing_file').read_text().strip()}"
-        for device in Path("/sys/block").glob("loop*")
-        if (device / "loop/backing_file").exists()
-    )
-
-
-def _mounts() -> frozenset[str]:
-    ours = str(cache_folder())
-    found = set()
-    for table in Path("/proc").glob("[0-9]*/mountinfo"):
-        try:
-            lines = table.read_text(errors="surrogateescape").splitlines()
-        except OSError:
-            continue
-        found |= {line.split()[4] for line in lines if line.split()[4].startswith(ours)}
-    return frozenset(found)
-
-
-def _processes() -> frozenset[str]:
-    found = set()
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        except OSError:
-            continue
-        if "fstrial.run.worker" in command and folder.name != str(os.getpid()):
-            found.add(f"{folder.name} {command}")
-    return frozenset(found)
-
-
-def _files() -> frozenset[str]:
-    """Everything in our cache but the staged sources, which are kept on purpose."""
-    kept = cache_folder() / "sources"
-    return frozenset(str(path) for path in cache_folder().rglob("*") if path.is_file() and kept not in path.parents)
-
-
-def _groups() -> frozenset[str]:
-    return frozenset(str(path) for path in Path("/sys/fs/cgroup").glob("**/fstrial-*"))
+    def files(self) -> Iterator[str]:
+        """Everything in the folder but staged sources, which are kept on purpose."""
+        kept = self.cache / "fstrial/sources"
+        return (str(path) for path in self.cache.rglob("*") if path.is_file() and kept not in path.parents)
