@@ -74,7 +74,6 @@ def run(
     deadline_s: float,
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
-    stdin: bytes | None = None,
     discard: bool = False,
 ) -> Completed:
     """Run a program to its end and say what it cost.
@@ -86,12 +85,12 @@ def run(
     path = find(argv[0])
     if path is None:
         raise MissingRequirement(f"the program {argv[0]} is not installed", "`fstrial doctor` names its package")
-    with _memory() as out, _memory() as err, _input(stdin) as feed:
+    with _memory() as out, _memory() as err:
         begin = time.monotonic()
         try:
             child = subprocess.Popen(
                 [path, *argv[1:]],
-                stdin=feed,
+                stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL if discard else out,
                 stderr=err,
                 cwd=cwd,
@@ -180,17 +179,6 @@ def _memory() -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
-
-
-@contextmanager
-def _input(content: bytes | None) -> Iterator[int]:
-    if content is None:
-        yield subprocess.DEVNULL
-        return
-    with _memory() as feed:
-        os.write(feed, content)
-        os.lseek(feed, 0, os.SEEK_SET)
-        yield feed
 
 
 def _tail(descriptor: int) -> str:

@@ -53,7 +53,6 @@ class Target(ABC):
     """A word given to `--on`, understood: `loop:2G@/srv`, `ram:1G`, `/dev/sdb`, `dir:/mnt/nfs`."""
 
     kind: ClassVar[str]
-    needs_root: ClassVar[bool] = True
     about: ClassVar[str]
     """One line for help: what the word looks like and what it gives."""
 

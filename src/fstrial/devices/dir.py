@@ -29,7 +29,6 @@ class Place(Target):
     """For NFS, production volumes, and whoever is not root: works in a fresh private folder, and removes that."""
 
     kind = "dir"
-    needs_root = False
     about = "dir:PATH  a folder on a mounted filesystem: nothing is made or mounted; needs no root"
 
     def __init__(self, word: str) -> None:

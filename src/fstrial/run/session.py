@@ -135,8 +135,7 @@ class _Session:
                         result.wrong_content,
                     )
             for number, block in enumerate(self._blocks()):
-                longest_s = self._block(block)
-                ending = self._look(number, longest_s)
+                ending = self._look(number, self._block(block))
                 if ending is not None:
                     return ending
         return Ending(RunState.FINISHED, "every block has run")

@@ -13,7 +13,18 @@ from fstrial.base.registry import Registry, unknown
 from fstrial.model.declaration import Declaration
 from fstrial.model.plan import Setting, SyncPolicy
 
-__all__ = ["Bench", "Key", "Needs", "Phase", "PhaseFailed", "Stage", "Workload", "WrongContent", "workloads"]
+__all__ = [
+    "Bench",
+    "Key",
+    "Needs",
+    "Phase",
+    "PhaseFailed",
+    "Stage",
+    "Workload",
+    "WrongContent",
+    "workloads",
+    "yes_or_no",
+]
 
 
 class PhaseFailed(Exception):
@@ -35,6 +46,13 @@ class Key:
     default: str
     about: str
     parse: Callable[[str, str], object] = field(default=lambda text, what: text)
+
+
+def yes_or_no(text: str, what: str) -> bool:
+    """The `parse` of a Key that is a switch. Raises UsageError."""
+    if text not in ("yes", "no"):
+        raise unknown(what, text, ("yes", "no"))
+    return text == "yes"
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,17 @@ from fstrial.model.declaration import Declaration
 from fstrial.model.plan import SyncPolicy
 from fstrial.workloads._largefile_content import RANDOM_FILE, Content, RandomSource, first_wrong_byte, provide
 from fstrial.workloads._largefile_figures import declaration
-from fstrial.workloads.contract import Bench, Key, Needs, Phase, PhaseFailed, Stage, Workload, WrongContent
+from fstrial.workloads.contract import (
+    Bench,
+    Key,
+    Needs,
+    Phase,
+    PhaseFailed,
+    Stage,
+    Workload,
+    WrongContent,
+    yes_or_no,
+)
 
 __all__ = ["Load"]
 
@@ -40,12 +50,6 @@ def _content(text: str, what: str) -> Content:
         return Content(text)
     except ValueError:
         raise unknown(what, text, (content.value for content in Content)) from None
-
-
-def _yes(text: str, what: str) -> bool:
-    if text not in ("yes", "no"):
-        raise unknown(what, text, ("yes", "no"))
-    return text == "yes"
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,7 @@ class Load(Workload):
         Key(
             "content", "random", "random, or zeros as published, which a compressing filesystem gets for free", _content
         ),
-        Key("fsync", "no", "yes: the write and the copy end with an fsync of their file", _yes),
+        Key("fsync", "no", "yes: the write and the copy end with an fsync of their file", yes_or_no),
     )
 
     _source: RandomSource | None = None

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fstrial.base.registry import unknown
 from fstrial.base.units import MIB, format_size
 from fstrial.model.declaration import Declaration
 from fstrial.model.plan import Setting, SyncPolicy
@@ -18,19 +17,23 @@ from fstrial.trees.compare import first_difference, miscount
 from fstrial.trees.share import PUBLISHED_BYTES
 from fstrial.workloads._source import ARCHIVE_BYTES, NAME, SourceTree, source_keys
 from fstrial.workloads._tree_figures import declaration
-from fstrial.workloads.contract import Bench, Key, Needs, Phase, PhaseFailed, Stage, Workload, WrongContent
+from fstrial.workloads.contract import (
+    Bench,
+    Key,
+    Needs,
+    Phase,
+    PhaseFailed,
+    Stage,
+    Workload,
+    WrongContent,
+    yes_or_no,
+)
 
 __all__ = ["Load"]
 
 _COPY = ("cp", "-r", "--reflink=never", "--sparse=never")
 _CLONE = ("cp", "-r", "--reflink=auto", "--sparse=never")
 _COPIES = 3
-
-
-def _yes(text: str, what: str) -> bool:
-    if text not in ("yes", "no"):
-        raise unknown(what, text, ("yes", "no"))
-    return text == "yes"
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ class Load(Workload):
     summary = "copy a source tree in, copy it within, tar -czf, tar -xzf, delete all: the test of linuxhelp, 2007"
     keys = (
         *source_keys("655 MiB"),
-        Key("clone", "no", "yes: the copy within the filesystem may share blocks (cp --reflink=auto)", _yes),
+        Key("clone", "no", "yes: the copy within the filesystem may share blocks (cp --reflink=auto)", yes_or_no),
     )
 
     def __init__(self, settings: Sequence[Setting] = ()) -> None:
